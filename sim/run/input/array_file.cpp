@@ -8,7 +8,6 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
-#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -115,11 +114,7 @@ template <typename T, auto number_of>
 std::vector<std::uint32_t> words_of(ByteStream& stream, const NpyHeader& header, std::uint64_t size,
                                     const WordInput& input) {
     std::vector<T> stored = stream.read_values<T>(size, "NPY data");
-    if (header.is_column_major) {  // which is the row-major order of its axes reversed
-        std::vector<std::uint32_t> axes(header.shape.size());
-        std::iota(axes.rbegin(), axes.rend(), 0U);
-        stored = permuted(std::move(stored), 1, permuted(header.shape, axes), axes);
-    }
+    if (header.is_column_major) stored = row_major(std::move(stored), header.shape);
     std::vector<std::uint32_t> words;
     words.reserve(stored.size());
     for (const T each : stored) {
@@ -169,9 +164,6 @@ constexpr std::array<WordFormat, 14> word_formats{{
     {"<V2", 2, bfloat16_words},
 }};
 
-constexpr std::string_view array_extension = ".npy";
-constexpr std::uint64_t most_array_entries = 65536;
-
 std::string_view text_of(std::span<const std::uint8_t> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -205,21 +197,10 @@ ArrayFile::ArrayFile(const std::filesystem::path& path)
     }
     try {
         archive_.emplace(text_of(bytes_));
-        for (const std::string& entry : archive_->entries(most_array_entries)) {
-            if (!entry.ends_with(array_extension)) {
-                throw ZipError(
-                    fmt::format("entry {}: its name does not end in .npy, as those of an .npz "
-                                "file do",
-                                in_quotes(entry)));
-            }
-            names_.push_back(entry.substr(0, entry.size() - array_extension.size()));
-        }
     } catch (const ZipError& error) {
         throw InputError(fmt::format("{}: {}", path_, error.what()));
     }
-    if (names_.empty()) {
-        throw InputError(fmt::format("{}: the zip archive is empty; an .npz file holds arrays", path_));
-    }
+    names_ = array_names(*archive_, path_);
 }
 
 std::string ArrayFile::place_of(const std::string& name) const {
@@ -234,7 +215,7 @@ WordArray ArrayFile::read(const std::string& name, const WordInput& input) const
     if (!archive_) return read(bytes_);
     std::string contents;
     try {
-        contents = archive_->read(name + std::string(array_extension), {.most_bytes = max_input_bytes});
+        contents = archive_->read(name + std::string(npy_extension), {.most_bytes = max_input_bytes});
     } catch (const ZipError& error) {
         throw InputError(fmt::format("{}: {}", path_, error.what()));
     }

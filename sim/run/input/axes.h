@@ -5,6 +5,7 @@
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 /// The order of an array's axes. A permutation of axes lists, for each axis of the result, the axis that it
@@ -71,6 +72,14 @@ std::vector<T> permuted(std::vector<T> values, std::uint64_t count, std::span<co
         }
     }
     return result;
+}
+
+/// The values of an array in column-major order, which is the row-major order of its axes reversed.
+template <typename T>
+std::vector<T> row_major(std::vector<T> values, std::span<const std::uint32_t> extents) {
+    std::vector<std::uint32_t> reversed(extents.size());
+    std::iota(reversed.rbegin(), reversed.rend(), 0U);
+    return permuted(std::move(values), 1, permuted(extents, reversed), reversed);
 }
 
 }  // namespace systole::input

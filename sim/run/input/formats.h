@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/zip/zip_file.h"
 #include "sim/run/input/byte_stream.h"
 #include "sim/run/input/images.h"
 #include "sim/run/input/read_options.h"
@@ -47,6 +48,12 @@ Images images_of(Array array, const ReadOptions& options, std::string_view file)
 
 /// Both, for a file of one array.
 Images read_npy_images(ByteStream& stream, const ReadOptions& options = {});
+
+inline constexpr std::string_view npy_extension = ".npy";
+
+/// The names of the arrays of an .npz file, those of its entries without ".npy"; at least one. Throws
+/// InputError if there is anything else in it.
+std::vector<std::string> array_names(const ZipFile& archive, std::string_view file);
 
 /// The arrays of an .npz file: a zip archive of .npy files, stored or deflated. Throws InputError for
 /// anything else in it, and if they take more than `max_input_bytes` together.

@@ -3,33 +3,16 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <type_traits>
 #include <utility>
 
 #include "base/message_text.h"
+#include "hw/math/floats/float_values.h"
 #include "sim/run/input/axes.h"
 #include "sim/run/input/formats.h"
 
 namespace systole::input {
 namespace {
-
-/// A 16-bit float of IEEE 754: 1 bit sign, 5 bits exponent, 10 bits fraction.
-float half_value(std::uint16_t bits) {
-    const auto exponent = static_cast<int>(bits >> 10U & 0x1fU);
-    const auto fraction = static_cast<float>(bits & 0x3ffU);
-    constexpr int largest_exponent = 0x1f;
-    float magnitude = 0.0F;
-    if (exponent == 0) {
-        magnitude = std::ldexp(fraction, -24);
-    } else if (exponent < largest_exponent) {
-        magnitude = std::ldexp(fraction + 1024.0F, exponent - 25);
-    } else {
-        magnitude = fraction == 0.0F ? std::numeric_limits<float>::infinity()
-                                     : std::numeric_limits<float>::quiet_NaN();
-    }
-    return (bits & 0x8000U) != 0 ? -magnitude : magnitude;
-}
 
 /// The values as 32-bit floats, each of them finite.
 template <typename T>
@@ -51,7 +34,7 @@ std::vector<float> finite(std::vector<T> values, const std::string& file) {
 std::vector<float> read_halves(ByteStream& stream, std::uint64_t size) {
     const std::vector<std::uint16_t> bits = stream.read_values<std::uint16_t>(size, "NPY data");
     std::vector<float> values(bits.size());
-    std::transform(bits.begin(), bits.end(), values.begin(), half_value);
+    std::transform(bits.begin(), bits.end(), values.begin(), math::float_of_float16);
     return finite(std::move(values), stream.file());
 }
 
@@ -176,13 +159,6 @@ void permute(Values& values, std::uint64_t count, std::span<const std::uint32_t>
     std::visit([&](auto& numbers) { numbers = permuted(std::move(numbers), count, extents, axes); }, values);
 }
 
-/// Puts the numbers of an array in column-major order, which is the row-major order of its axes reversed.
-void make_row_major(Array& array) {
-    std::vector<std::uint32_t> axes(array.shape.size());
-    std::iota(axes.rbegin(), axes.rend(), 0U);
-    permute(array.values, 1, permuted(array.shape, axes), axes);
-}
-
 Images with_layout(Array array, run::Layout layout, std::string_view file) {
     const std::size_t rank = array.shape.size();
     const bool is_hwc = layout == run::Layout::Hwc;
@@ -246,7 +222,9 @@ Array read_npy_array(ByteStream& stream) {
     Array array{.name = {}, .shape = std::move(header.shape), .values = {}};
     array.values = format->read(stream, size);
     stream.expect_end("last value");
-    if (header.is_column_major) make_row_major(array);
+    if (header.is_column_major)
+        std::visit([&](auto& numbers) { numbers = row_major(std::move(numbers), array.shape); },
+                   array.values);
     return array;
 }
 

@@ -10,39 +10,50 @@
 namespace systole::input {
 namespace {
 
-constexpr std::string_view npy_extension = ".npy";
-constexpr std::uint64_t most_arrays = 4096;
-
 [[noreturn]] void fail(std::string_view file, std::string_view what) {
     throw InputError(fmt::format("{}: {}", file, what));
 }
 
-std::vector<Array> read_arrays(const ZipFile& archive, std::string_view file) {
-    std::vector<Array> arrays;
-    std::uint64_t read = 0;
-    for (const std::string& name : archive.entries(most_arrays)) {
-        const std::string entry = fmt::format("{}: entry {}", file, in_quotes(name));
-        if (!name.ends_with(npy_extension))
-            fail(entry, "its name does not end in .npy, as those of an .npz file do");
-        const std::string contents = archive.read(name, {.most_bytes = max_input_bytes - read});
-        read += contents.size();
-        ByteStream stream({reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size()}, entry);
-        Array array = read_npy_array(stream);
-        array.name = name.substr(0, name.size() - npy_extension.size());
-        arrays.push_back(std::move(array));
-    }
-    if (arrays.empty()) fail(file, "the zip archive is empty; an .npz file holds arrays");
-    return arrays;
-}
-
 }  // namespace
 
-std::vector<Array> read_npz(std::span<const std::uint8_t> bytes, std::string_view file) {
+std::vector<std::string> array_names(const ZipFile& archive, std::string_view file) {
+    constexpr std::uint64_t most_arrays = 65536;
+    std::vector<std::string> names;
     try {
-        return read_arrays(ZipFile({reinterpret_cast<const char*>(bytes.data()), bytes.size()}), file);
+        names = archive.entries(most_arrays);
     } catch (const ZipError& error) {
         fail(file, error.what());
     }
+    if (names.empty()) fail(file, "the zip archive is empty; an .npz file holds arrays");
+    for (std::string& name : names) {
+        if (!name.ends_with(npy_extension)) {
+            fail(file, fmt::format("entry {}: its name does not end in .npy, as those of an .npz file do",
+                                   in_quotes(name)));
+        }
+        name.resize(name.size() - npy_extension.size());
+    }
+    return names;
+}
+
+std::vector<Array> read_npz(std::span<const std::uint8_t> bytes, std::string_view file) {
+    std::vector<Array> arrays;
+    try {
+        const ZipFile archive({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        std::uint64_t read = 0;
+        for (std::string& name : array_names(archive, file)) {
+            const std::string entry = name + std::string(npy_extension);
+            const std::string contents = archive.read(entry, {.most_bytes = max_input_bytes - read});
+            read += contents.size();
+            ByteStream stream({reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size()},
+                              fmt::format("{}: entry {}", file, in_quotes(entry)));
+            Array array = read_npy_array(stream);
+            array.name = std::move(name);
+            arrays.push_back(std::move(array));
+        }
+    } catch (const ZipError& error) {
+        fail(file, error.what());
+    }
+    return arrays;
 }
 
 NpzArrays::NpzArrays(std::span<const std::uint8_t> bytes, std::string_view file)
