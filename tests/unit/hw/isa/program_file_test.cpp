@@ -561,10 +561,10 @@ TEST_CASE("Errors of a file name it, the byte, the value and the rule", "[isa][p
     check({}, "0: magic takes 8 bytes; 0 are left");
     check(Bytes(100), "0: not a program file: the first 8 bytes are not those of one");
     Bytes changed = file;
-    changed[8] = 10;
-    check(changed, "8: version is 10; this program reads versions 1 to 9");
+    changed[8] = 11;
+    check(changed, "8: version is 11; this program reads versions 1 to 10");
     changed[8] = 0;
-    check(changed, "8: version is 0; this program reads versions 1 to 9");
+    check(changed, "8: version is 0; this program reads versions 1 to 10");
     changed = file;
     changed.back() = 0x01;
     CHECK_THROWS_WITH(read_program(changed, "x.tpu"),
