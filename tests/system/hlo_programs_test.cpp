@@ -221,7 +221,7 @@ TEST_CASE("Replicas share arrays, of which no classes are shown", "[system][hlo]
 TEST_CASE("Programs go to machines with tensor cores that have a core for each device", "[system][hlo]") {
     const auto refusal = [](const std::string& arguments) {
         const Outcome outcome = sim("run " + arguments + " --random-input 1");
-        CHECK(outcome.exit_code != 0);
+        CHECK(outcome.exit_code == 2);
         CHECK(outcome.out.empty());
         return outcome.err;
     };

@@ -3,11 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <set>
-#include <string>
 #include <vector>
 
-#include "compiler/ir/model_error.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/target/tensor_core/family.h"
 #include "hw/machine/machine_config.h"
@@ -31,26 +28,17 @@ machine::MachineConfig one_core() {
 
 TEST_CASE("Programs of JAX have the reference's bits on a tensor core", "[tensor_core][hlo]") {
     const machine::MachineConfig machine = one_core();
-    std::set<std::string> refused;
-    std::size_t compiled = 0;
     for (const std::filesystem::path& file : answer_files()) {
         INFO(file);
         ir::Graph graph =
             hlo::read_hlo(std::filesystem::path(file).replace_extension(".hlo"), operators::registry());
         graph.state.clear();  // one step: the inputs that outputs replace are given
         const ir::Graph prepared = passes::prepare_in_words(graph, {}, {});
-        mapping::Options options;
-        try {
-            const isa::Program program = tensor_core::family.compile(prepared, machine, options).program;
-            const WordTensors inputs = read_answers(file, prepared).inputs;
-            check_bits(program, machine, inputs, expected_outputs(prepared, options.batches, inputs), false);
-            ++compiled;
-        } catch (const ModelError& error) {
-            refused.insert(file.stem().string() + ": " + error.what());
-        }
+        const mapping::Options options;
+        const isa::Program program = tensor_core::family.compile(prepared, machine, options).program;
+        const WordTensors inputs = read_answers(file, prepared).inputs;
+        check_bits(program, machine, inputs, expected_outputs(prepared, options.batches, inputs), false);
     }
-    CHECK(refused == std::set<std::string>{});
-    CHECK(compiled >= 79);
 }
 
 }  // namespace

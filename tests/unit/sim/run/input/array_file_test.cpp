@@ -207,8 +207,8 @@ TEST_CASE("Arrays of other element types, or cut off, or too long, are refused",
                   "'; arrays have bool, integers of 8 to 64 bits, floats of 16 to 64 bits, or bfloat16 "
                   "of ml_dtypes ('<V2')");
     }
-    CHECK_THAT(error_of([] { read(files::npy("<i4", "(2,)", "1234"), DataType::Int32); }),
-               Catch::Contains("a.npy: "));
+    CHECK(error_of([] { read(files::npy("<i4", "(2,)", "1234"), DataType::Int32); }) ==
+          "a.npy: the NPY data has 4 bytes; its header says 8");
     CHECK_THAT(error_of([] { read(files::npy("<i4", "(1,)", "12345"), DataType::Int32); }),
                Catch::Contains("last value"));
     CHECK_THAT(error_of([] { read(files::npy("<i4", "(40000, 40000)", ""), DataType::Int32); }),
