@@ -13,6 +13,7 @@
 
 #include "tests/system/input_files.h"
 #include "tests/system/sim_process.h"
+#include "tests/system/written_array.h"
 #include "tests/unit/base/zip/made_zip.h"
 
 using namespace systole::tests;
@@ -52,30 +53,10 @@ std::string bytes_of(const std::vector<Number>& numbers) {
     return bytes;
 }
 
-/// Type, shape and values of a file that NumPy reads.
-struct Written {
-    std::string descr;
-    std::string shape;
-    std::string values;
-
-    bool operator==(const Written&) const = default;
-};
-
-std::ostream& operator<<(std::ostream& out, const Written& file) {
-    out << file.descr << ' ' << file.shape;
-    for (const char each : file.values) out << ' ' << int{static_cast<unsigned char>(each)};
-    return out;
-}
+using Written = WrittenArray;
 
 Written read(const std::filesystem::path& path) {
-    const std::string file = text_in(path);
-    INFO(path.string());
-    REQUIRE(file.size() > 128);
-    const auto between = [&](const std::string& begin, const std::string& end) {
-        const std::size_t first = file.find(begin) + begin.size();
-        return file.substr(first, file.find(end, first) - first);
-    };
-    return {between("'descr': '", "'"), between("'shape': (", ")"), file.substr(128)};
+    return written_array(path);
 }
 
 /// The network, and files for its inputs by name.

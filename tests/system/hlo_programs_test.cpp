@@ -11,6 +11,7 @@
 #include "tests/support/files.h"
 #include "tests/system/input_files.h"
 #include "tests/system/sim_process.h"
+#include "tests/system/written_array.h"
 
 using namespace systole::tests;
 
@@ -28,11 +29,9 @@ std::string bytes_of(const std::vector<float>& numbers) {
 
 /// The numbers of a file that NumPy reads.
 std::vector<float> floats_in(const std::string& path) {
-    constexpr std::size_t header = 128;
-    const std::string file = text_in(path);
-    REQUIRE(file.size() >= header);
-    std::vector<float> numbers((file.size() - header) / sizeof(float));
-    std::memcpy(numbers.data(), file.data() + header, numbers.size() * sizeof(float));
+    const std::string bytes = written_array(path).values;
+    std::vector<float> numbers(bytes.size() / sizeof(float));
+    std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(float));
     return numbers;
 }
 
