@@ -179,8 +179,8 @@ void check_split_axes(const Program& program, std::uint32_t replicas) {
             const auto part = [&] { return "tensor " + isa::quoted(tensor.name); };
             if (replicas == 1) fail(part(), "it is split; only arrays of several replicas are");
             if (*tensor.split_axis >= tensor.shape.size()) {
-                fail(part(), fmt::format("it is split along axis {}; its shape has {}", *tensor.split_axis,
-                                         tensor.shape.size()));
+                fail(part(), fmt::format("it is split along axis {}; it must be below {}, the number of axes",
+                                         *tensor.split_axis, tensor.shape.size()));
             }
         }
     }

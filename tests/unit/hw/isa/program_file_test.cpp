@@ -207,9 +207,9 @@ TEST_CASE("Arrays of replicas, and constant outputs, keep to their rules", "[isa
               wrong.arrays->replicas = 0;
           }) == "arrays: there are 0 replicas; there must be at least 1");
     CHECK(error_of([](Program& wrong) { wrong.inputs[0].split_axis = 2; }) ==
-          "tensor \"x\": it is split along axis 2; its shape has 2");
+          "tensor \"x\": it is split along axis 2; it must be below 2, the number of axes");
     CHECK(error_of([](Program& wrong) { wrong.outputs[0].split_axis = 1; }) ==
-          "tensor \"y\": it is split along axis 1; its shape has 1");
+          "tensor \"y\": it is split along axis 1; it must be below 1, the number of axes");
     CHECK(error_of([](Program& wrong) { wrong.arrays->replicas = 1; }) ==
           "tensor \"x\": it is split; only arrays of several replicas are");
     CHECK(error_of([](Program& wrong) { wrong.arrays.reset(); }) ==
