@@ -28,14 +28,7 @@ Arrays map_all_reduce(GraphMaker& maker, const Operation& operation) {
     std::vector<ir::ValueId> inputs;
     std::vector<DataType> types;
     for (const Array& array : arrays) {
-        ir::ValueId id = maker.value_of(array);
-        if (maker.value(id).type != DataType::Float32) {
-            id = maker
-                     .chain(
-                         ElementType::F32, array.dimensions, {array},
-                         [](std::span<const ir::Word> in) { return apply(WordOperation::Or, in[0], in[0]); })
-                     .id;
-        }
+        const ir::ValueId id = maker.value_of(converted(maker, array, ElementType::F32));
         if (maker.value(id).constant) throw ModelError("it sums a constant, which is not compiled");
         inputs.push_back(id);
         types.push_back(DataType::Float32);

@@ -61,6 +61,11 @@ bool is_single(const ir::Shape& shape) {
     return shape.elements() == 1;
 }
 
+/// The word as a result of a step.
+ir::Word same_bits(const ir::Word& x) {
+    return ir::apply(WordOperation::Or, {x, x});
+}
+
 }  // namespace
 
 DataType graph_type(ElementType type) {
@@ -201,11 +206,9 @@ void GraphMaker::set_outputs(const Arrays& results) {
             // An output is a value of its own, of its type, and of its number format in files.
             const bool is_taken = taken.contains(id);
             const DataType taken_as = graph_.values[id].file_type.value_or(graph_.values[id].type);
-            if (graph_.values[id].type != type || (is_taken && taken_as != in_files)) {
+            if (is_taken && taken_as != in_files) {
                 id = chain(array.type, array.dimensions, {Array{id, array.type, array.dimensions, {}}},
-                           [](std::span<const ir::Word> in) {
-                               return ir::apply(WordOperation::Or, {in[0], in[0]});
-                           })
+                           [](std::span<const ir::Word> in) { return same_bits(in[0]); })
                          .id;
             } else if (is_taken) {
                 id = append("identity", {}, {id}, type);
@@ -470,11 +473,12 @@ Array GraphMaker::chain(ElementType type, const Numbers& dimensions, const std::
         const auto place = std::ranges::find(read, ids[i]) - read.begin();
         words.emplace_back(steps, static_cast<std::uint8_t>(place));
     }
-    const ir::Word result = formula(words);
+    ir::Word result = formula(words);
     Array array{.id = 0, .type = type, .dimensions = dimensions};
     if (result.number() < read.size()) {
         array.id = read[result.number()];
-        return array;
+        if (graph_.values[array.id].type == graph_type(type)) return array;
+        result = same_bits(result);
     }
     std::vector<std::string> texts;
     for (const ir::WordStep& step : steps.up_to(result.number())) texts.push_back(to_text(step));
@@ -598,20 +602,6 @@ Array GraphMaker::concatenate(const std::vector<Array>& arrays, std::size_t axis
     }
     result.dimensions[axis] = extent;
     if (parts.size() == 1) return result;
-    const auto is_unlike = [&](ir::ValueId part) {
-        return graph_.values[part].type != graph_.values[parts.front()].type;
-    };
-    if (std::ranges::any_of(parts, is_unlike)) {
-        // Bfloat16 values among float32 ones: the numbers are the same.
-        for (ir::ValueId& part : parts) {
-            if (graph_.values[part].type == graph_type(result.type)) continue;
-            part = chain(result.type, result.dimensions, {Array{part, result.type, result.dimensions, {}}},
-                         [](std::span<const ir::Word> in) {
-                             return ir::apply(WordOperation::Or, {in[0], in[0]});
-                         })
-                       .id;
-        }
-    }
     result.id = append("concat", {{"axis", static_cast<std::int64_t>(axis + 1)}}, std::move(parts),
                        graph_type(result.type));
     return result;

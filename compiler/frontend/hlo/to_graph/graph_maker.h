@@ -105,7 +105,7 @@ public:
     /// The word that all elements of a constant have.
     std::optional<std::uint32_t> word_of(const Array& array) const;
 
-    /// Element-wise work; operands are broadcast as NumPy does it.
+    /// Element-wise work; operands are broadcast as NumPy does it. The value has the type's number format.
     Array chain(ElementType type, const Numbers& dimensions, const std::vector<Array>& operands,
                 const WordFormula& formula);
     /// The array with all its elements in the value.

@@ -63,13 +63,7 @@ Array clamped(GraphMaker& maker, const Array& start, std::int64_t most) {
 
 /// The same words, as another type.
 Array as_type(GraphMaker& maker, const Array& array, ElementType type) {
-    if (graph_type(array.type) == graph_type(type) && maker.value(array.id).type == graph_type(type)) {
-        Array same = array;
-        same.type = type;
-        return same;
-    }
-    return maker.chain(type, array.dimensions, {array},
-                       [](Words in) { return apply(WordOperation::Or, in[0], in[0]); });
+    return maker.chain(type, array.dimensions, {array}, [](Words in) { return in[0]; });
 }
 
 /// An array of single numbers in the dimensions of others.

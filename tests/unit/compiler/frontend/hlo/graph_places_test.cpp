@@ -1,5 +1,6 @@
 // Instructions of HLO that move elements or take computed places, as graphs of words, against plain loops.
 #include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <optional>
@@ -30,6 +31,12 @@ public:
     }
     Plain array(const Extents& dimensions) {
         return plain(dimensions, [&](const Extents&) { return static_cast<std::uint32_t>(random_()); });
+    }
+    /// Whole float32 below 2^8: each is a bfloat16, too, and their differences are exact.
+    Plain floats(const Extents& dimensions) {
+        return plain(dimensions, [&](const Extents&) {
+            return words_of({static_cast<float>(number(-255, 255))}).front();
+        });
     }
     Extents order(std::size_t count) {
         Extents axes(count);
@@ -93,14 +100,20 @@ std::vector<PadSide> drawn_padding(Draw& draw, const Extents& dimensions) {
 /// A program that is made step by step, with what its arrays must be.
 struct Moved {
     HloComputation& entry;
+    std::string type{};
     std::int64_t id = 0;
     Plain array{};
 
     void append(const std::string& opcode, Plain result, const Ids& more = {}) {
         Ids operands{id};
         operands.insert(operands.end(), more.begin(), more.end());
-        id = entry.add(opcode, shape_text("s32", result.dimensions), operands);
+        id = entry.add(opcode, shape_text(type, result.dimensions), operands);
         array = std::move(result);
+    }
+
+    std::uint32_t word_of(std::int64_t number) const {
+        return type == "f32" ? words_of({static_cast<float>(number)}).front()
+                             : static_cast<std::uint32_t>(number);
     }
 
     void move(Draw& draw) {
@@ -225,40 +238,67 @@ struct Moved {
             default: {
                 if (array.words.size() > 200) return;
                 const std::vector<PadSide> sides = drawn_padding(draw, array.dimensions);
-                const std::int64_t word = add_constant(entry, "s32[]", {draw.number(-3, 3)});
-                const auto number = static_cast<std::uint32_t>(
-                    entry.proto().instructions(entry.proto().instructions_size() - 1).literal().s32s(0));
-                append("pad", padded(array, sides, number), {word});
+                // A float that has no room in a bfloat16, or any integer.
+                const std::int64_t number =
+                    type == "f32" ? 1'000'001 * draw.number(-3, 3) : draw.number(-3, 3) << draw.number(0, 28);
+                const std::int64_t word = add_constant(entry, type + "[]", {number});
+                append("pad", padded(array, sides, word_of(number)), {word});
                 return set_padding(entry, sides);
             }
         }
     }
 };
 
+/// The array that movements begin with: an input as it is, or one whose words are those of another type.
+enum class Start { Input, OfBfloat16, BitsOfFloats };
+
 TEST_CASE("Chains of movements keep each element at its place", "[hlo][graph][random]") {
-    const std::uint32_t seeds = random_runs(400);
+    const std::uint32_t seeds = random_runs(600);
     for (std::uint32_t seed = 0; seed < seeds; ++seed) {
         INFO("seed " << seed);
         Draw draw(seed);
         HloModule module;
+        const auto start = static_cast<Start>(draw.number(0, 2));
+        const std::string type = start == Start::OfBfloat16 ? "f32" : draw.is(2) ? "s32" : "u32";
+        const std::int64_t larger = module.combiner("maximum", type);
         HloComputation entry = module.computation("main");
-        const Plain input = draw.array(draw.extents(draw.number(0, 3), 3));
-        Moved moved{entry, entry.parameter(shape_text("s32", input.dimensions)), input};
-        for (std::int64_t i = draw.number(1, 7); i-- > 0;) moved.move(draw);
-        // With all elements, and beside another array.
+        const Extents extents = draw.extents(draw.number(0, 3), 3);
+        const Plain input = start == Start::Input ? draw.array(extents) : draw.floats(extents);
+        const std::string given = start == Start::Input ? type : start == Start::OfBfloat16 ? "bf16" : "f32";
+        Moved moved{entry, type, entry.parameter(shape_text(given, extents)), input};
+        if (start == Start::OfBfloat16) moved.append("convert", input);
+        if (start == Start::BitsOfFloats) moved.append("bitcast-convert", input);
+        for (std::int64_t i = draw.number(0, 7); i-- > 0;) moved.move(draw);
+        // With all elements, beside another array, and reduced.
         const std::int64_t last = moved.id;
-        const std::string shape = shape_text("s32", moved.array.dimensions);
+        const std::string shape = shape_text(type, moved.array.dimensions);
         const std::int64_t other = entry.parameter(shape);
-        const std::int64_t sum = entry.add("subtract", shape, {other, last});
-        entry.add("tuple", "(" + shape + ", " + shape + ")", {last, sum});
-        const Plain beside = draw.array(moved.array.dimensions);
+        const std::int64_t difference = entry.add("subtract", shape, {other, last});
+        const std::int64_t least = add_constant(entry, type + "[]", {type == "u32" ? 0 : -100'000'000});
+        const std::int64_t most = entry.add("reduce", type + "[]", {last, least}, {larger});
+        for (std::size_t axis = 0; axis < moved.array.dimensions.size(); ++axis)
+            entry.last().add_dimensions(static_cast<std::int64_t>(axis));
+        entry.add("tuple", "(" + shape + ", " + shape + ", " + type + "[])", {last, difference, most});
+        const Extents& moved_to = moved.array.dimensions;
+        const Plain beside = type == "f32" ? draw.floats(moved_to) : draw.array(moved_to);
+        const auto as_float = [](std::uint32_t word) { return std::bit_cast<float>(word); };
         Words differences;
-        for (std::size_t i = 0; i < beside.words.size(); ++i)
-            differences.push_back(beside.words[i] - moved.array.words[i]);
+        Words largest{moved.word_of(type == "u32" ? 0 : -100'000'000)};
+        for (std::size_t i = 0; i < beside.words.size(); ++i) {
+            const std::uint32_t a = beside.words[i];
+            const std::uint32_t b = moved.array.words[i];
+            differences.push_back(type == "f32" ? words_of({as_float(a) - as_float(b)}).front() : a - b);
+            const bool is_larger = type == "f32" ? as_float(largest[0]) < as_float(b)
+                                   : type == "s32"
+                                       ? static_cast<std::int32_t>(largest[0]) < static_cast<std::int32_t>(b)
+                                       : largest[0] < b;
+            if (is_larger) largest[0] = b;
+        }
         const std::vector<Words> outputs = run(module, {input.words, beside.words});
-        REQUIRE(outputs.size() == 2);
+        REQUIRE(outputs.size() == 3);
         REQUIRE(outputs[0] == moved.array.words);
         REQUIRE(outputs[1] == differences);
+        REQUIRE(outputs[2] == largest);
     }
 }
 
