@@ -254,6 +254,19 @@ def comparisons(draw):
 # Movements.
 
 
+def moved_array(draw, shape, types):
+    """An array of one of the types, and a function that makes the array to move of it: the array itself, or one whose
+    elements have the bits of another type."""
+    kind = draw.number(0, 3)
+    if kind == 0:
+        return draw.floats(shape, ml_dtypes.bfloat16), np.float32, lambda x: x.astype(jnp.float32)
+    if kind == 1:
+        type = draw.one((np.int32, np.uint32))
+        return draw.floats(shape), type, lambda x: lax.bitcast_convert_type(x, type)
+    type = draw.one(types)
+    return draw.array(shape, type), type, lambda x: x
+
+
 def strided(draw, shape):
     first = [draw.number(0, n - 1) for n in shape]
     last = [draw.number(f + 1, n) for f, n in zip(first, shape)]
@@ -262,15 +275,15 @@ def strided(draw, shape):
 
 @family(8)
 def movements(draw):
-    type = draw.one(FLOATS + INTEGERS + (np.bool_,))
     shape = draw.shape(2, 4)
-    x = draw.array(shape, type)
+    x, type, begin = moved_array(draw, shape, FLOATS + INTEGERS + (np.bool_,))
     rank = len(shape)
 
     def step():
         kind = draw.number(0, 11)
         if kind == 0:
-            return lambda x: jnp.transpose(x, np.random.default_rng(kind).permutation(x.ndim))
+            seed = draw.number(0, 999)
+            return lambda x: jnp.transpose(x, np.random.default_rng(seed).permutation(x.ndim))
         if kind == 1:
             return lambda x: x.reshape(-1)
         if kind == 2:
@@ -303,18 +316,18 @@ def movements(draw):
     steps = [step() for _ in range(draw.number(1, 3))]
 
     def function(x):
+        x = begin(x)
         for each in steps:
             x = each(x)
         return x
 
-    if np.dtype(type) == np.float32 and draw.chance(0.6):
+    if x.dtype == np.float32 and np.dtype(type) == np.float32 and draw.chance(0.6):
         return with_gradients(draw, function, [x])
     return function, [x]
 
 
 @family(4)
 def pads(draw):
-    type = draw.one(FLOATS + INTEGERS)
     shape = draw.shape(1, 4)
     edges = []
     for n in shape:
@@ -322,15 +335,15 @@ def pads(draw):
         length = n + (n - 1) * between
         low = draw.number(-min(2, length - 1), 3)
         edges.append((low, draw.number(max(-2, 1 - length - low), 3), between))
-    x = draw.array(shape, type)
+    x, type, begin = moved_array(draw, shape, FLOATS + INTEGERS)
     if draw.chance(0.4):
         value = draw.array((), type)
-        function = lambda x: lax.pad(x, value, edges)  # noqa: E731
+        function = lambda x: lax.pad(begin(x), value, edges)  # noqa: E731
         arguments = [x]
     else:
-        function = lambda x, value: lax.pad(x, value, edges)  # noqa: E731
+        function = lambda x, value: lax.pad(begin(x), value, edges)  # noqa: E731
         arguments = [x, draw.array((), type)]
-    if type == np.float32:
+    if x.dtype == type == np.float32:
         return maybe_gradients(draw, function, arguments, tuple(range(len(arguments))))
     return function, arguments
 
@@ -720,8 +733,8 @@ def sorts(draw):
     if kind == 0:
         return maybe_gradients(draw, lambda x: jnp.sort(x, axis), [draw.floats(shape)])
     if kind == 1:
-        return lambda x: jnp.argsort(x, axis, descending=draw_descending), [x] if not (
-            draw_descending := draw.chance()) else [x]
+        descends = draw.chance()
+        return lambda x: jnp.argsort(x, axis, descending=descends), [x]
     if kind == 2:
         keys = draw.number(1, 2)
         y, z = draw.integers(shape, np.int32, 0, 3), draw.floats(shape)
