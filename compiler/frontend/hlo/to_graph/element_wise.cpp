@@ -303,7 +303,7 @@ std::optional<Interval> result_range(const GraphMaker& maker, const Operation& o
         case Opcode::Convert:
             return without_sign(in[0]);
         case Opcode::Select:
-            return Interval{std::min(in[0].low, in[1].low), std::max(in[0].high, in[1].high)};
+            return united(in[0], in[1]);
         case Opcode::Maximum:
             return Interval{std::max(in[0].low, in[1].low), std::max(in[0].high, in[1].high)};
         case Opcode::Minimum:

@@ -119,6 +119,11 @@ DataType file_type(ElementType type) {
                                  traits_of(type).name));
 }
 
+std::optional<Interval> united(const std::optional<Interval>& a, const std::optional<Interval>& b) {
+    if (!a || !b) return std::nullopt;
+    return Interval{std::min(a->low, b->low), std::max(a->high, b->high)};
+}
+
 ir::Shape graph_shape(std::span<const std::int64_t> dimensions) {
     if (dimensions.size() + 1 > ir::Shape::most_extents) {
         throw ModelError(fmt::format("an array has {} dimensions; programs are compiled with at most {}",

@@ -29,6 +29,9 @@ struct Interval {
     bool operator==(const Interval&) const = default;
 };
 
+/// From the least to the largest number of both; nullopt if one of them may be any number.
+std::optional<Interval> united(const std::optional<Interval>& a, const std::optional<Interval>& b);
+
 /// An array of the program as a value of the graph: 1 x its dimensions. Along axes where all elements are
 /// equal, as broadcasts make them, the value has an extent of 1 instead.
 struct Array {
@@ -145,6 +148,8 @@ private:
     /// Whether the last node is computed now, if all that it reads is known.
     bool folds(const ir::Node& node);
     ir::ValueId reshaped(ir::ValueId id, const ir::Shape& shape);
+    /// `pad`, but for the range.
+    Array padded(const Array& array, std::span<const PaddingDimension> padding, const Array& word);
     std::vector<SharedArrays> make_inputs();
     void set_outputs(const Arrays& results);
 

@@ -165,19 +165,18 @@ Arrays map_concatenate(GraphMaker& maker, const Operation& operation) {
     Array result = maker.concatenate(arrays, place(operation.attributes<Dimensions>().dimensions.front()));
     if (has_64_bits(result.type)) {
         result.range = arrays.front().range;
-        for (const Array& array : arrays) {
-            if (!array.range || !result.range) {
-                result.range.reset();
-                break;
-            }
-            result.range = Interval{std::min(result.range->low, array.range->low),
-                                    std::max(result.range->high, array.range->high)};
-        }
+        for (const Array& array : arrays) result.range = united(result.range, array.range);
     }
     return {result};
 }
 
 Array GraphMaker::pad(const Array& array, std::span<const PaddingDimension> padding, const Array& word) {
+    Array result = padded(array, padding, word);
+    result.range = united(array.range, word.range);
+    return result;
+}
+
+Array GraphMaker::padded(const Array& array, std::span<const PaddingDimension> padding, const Array& word) {
     Array result = array;
     const std::size_t rank = array.dimensions.size();
     const auto number = word_of(word);
@@ -187,12 +186,10 @@ Array GraphMaker::pad(const Array& array, std::span<const PaddingDimension> padd
         const Array one = constant(ElementType::Pred, {}, 1);
         mask = pad(whole(mask), padding, one);
         const Array zero = constant(array.type, {}, 0);
-        const Array padded = pad(array, padding, zero);
-        Array chosen = chain(
-            array.type, padded.dimensions, {mask, word, padded},
-            [](std::span<const ir::Word> in) { return apply(WordOperation::Select, in[0], in[1], in[2]); });
-        chosen.range = std::nullopt;
-        return chosen;
+        const Array beside = pad(array, padding, zero);
+        return chain(array.type, beside.dimensions, {mask, word, beside}, [](std::span<const ir::Word> in) {
+            return apply(WordOperation::Select, in[0], in[1], in[2]);
+        });
     }
     if (graph_.values[result.id].shape.elements() == 1 && word_of(array) == number) {
         for (std::size_t axis = 0; axis < rank; ++axis) {
@@ -205,8 +202,8 @@ Array GraphMaker::pad(const Array& array, std::span<const PaddingDimension> padd
     }
     result = whole(result);
     result.id = reshaped(result.id, graph_shape(result.dimensions));
-    const auto append_pad = [&](Array& padded, const Numbers& before, const Numbers& after) {
-        const DataType type = graph_.values[padded.id].type;
+    const auto append_pad = [&](Array& inner, const Numbers& before, const Numbers& after) {
+        const DataType type = graph_.values[inner.id].type;
         const double value = type == DataType::Int32 ? static_cast<double>(static_cast<std::int32_t>(*number))
                                                      : static_cast<double>(std::bit_cast<float>(*number));
         std::vector<std::int64_t> sides_before{0};
@@ -214,12 +211,12 @@ Array GraphMaker::pad(const Array& array, std::span<const PaddingDimension> padd
         for (std::size_t axis = 0; axis < before.size(); ++axis) {
             sides_before.push_back(before[axis]);
             sides_after.push_back(after[axis]);
-            padded.dimensions[axis] += before[axis] + after[axis];
+            inner.dimensions[axis] += before[axis] + after[axis];
         }
-        static_cast<void>(graph_shape(padded.dimensions));  // it must be possible
-        padded.id = append(
+        static_cast<void>(graph_shape(inner.dimensions));  // it must be possible
+        inner.id = append(
             "pad", {{"before", std::move(sides_before)}, {"after", std::move(sides_after)}, {"value", value}},
-            {padded.id}, type);
+            {inner.id}, type);
     };
     // Between elements: behind each one, as many, but for the last.
     for (std::size_t axis = 0; axis < rank; ++axis) {
@@ -255,9 +252,7 @@ Array GraphMaker::pad(const Array& array, std::span<const PaddingDimension> padd
         first[axis] = std::max<std::int64_t>(-padding[axis].low, 0);
         count[axis] -= first[axis] + std::max<std::int64_t>(-padding[axis].high, 0);
     }
-    Array cut = slice(result, first, Numbers(rank, 1), count);
-    cut.range = std::nullopt;
-    return cut;
+    return slice(result, first, Numbers(rank, 1), count);
 }
 
 }  // namespace systole::hlo

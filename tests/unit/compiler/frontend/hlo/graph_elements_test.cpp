@@ -345,6 +345,51 @@ TEST_CASE("64-bit integers that may need 64 bits are refused with what they may 
           "output 0: its type is s64; inputs and outputs of a program have at most 32 bits");
 }
 
+TEST_CASE("What is put around or behind 64-bit integers counts among what they may be", "[hlo][graph]") {
+    // Some have the lower half of another one.
+    const std::vector<std::int64_t> numbers{
+        0, 5, -1, std::int64_t{1} << 32, (std::int64_t{1} << 32) + 5, -(std::int64_t{1} << 40)};
+    const auto fits = [](std::int64_t number) {
+        return number >= std::numeric_limits<std::int32_t>::min() &&
+               number <= std::numeric_limits<std::int32_t>::max();
+    };
+    for (const std::int64_t inner : numbers) {
+        for (const std::int64_t outer : numbers) {
+            for (const bool is_pad : {true, false}) {
+                INFO(outer << (is_pad ? " around " : " behind ") << inner);
+                HloModule module;
+                HloComputation entry = module.computation("main");
+                const std::int64_t x = entry.parameter("s32[3]");
+                const std::int64_t array =
+                    entry.add("broadcast", "s64[1]", {add_constant(entry, "s64[]", {inner})});
+                const std::int64_t word = add_constant(entry, "s64[]", {outer});
+                std::int64_t wide = 0;
+                if (is_pad) {
+                    wide = entry.add("pad", "s64[3]", {array, word});
+                    entry.last().mutable_padding_config()->add_dimensions()->set_edge_padding_high(2);
+                } else {
+                    const std::int64_t others = entry.add("broadcast", "s64[2]", {word});
+                    wide = entry.add("concatenate", "s64[3]", {array, others});
+                    entry.last().add_dimensions(0);
+                }
+                const std::int64_t limit =
+                    entry.add("broadcast", "s64[3]", {add_constant(entry, "s64[]", {3})});
+                const std::int64_t truth = entry.add("compare", "pred[3]", {wide, limit});
+                entry.last().set_comparison_direction("GT");
+                const std::int64_t added = entry.add("convert", "s32[3]", {truth});
+                entry.add("add", "s32[3]", {x, added});
+                if (!fits(inner) || !fits(outer)) {
+                    CHECK_THAT(refusal(module), Contains("its operand of s64 may be from"));
+                    continue;
+                }
+                const std::uint32_t more = outer > 3 ? 1 : 0;
+                CHECK(run(module, {{10, 20, 30}}) ==
+                      std::vector<Words>{{inner > 3 ? 11U : 10U, 20 + more, 30 + more}});
+            }
+        }
+    }
+}
+
 TEST_CASE("A place of 64 bits that may need them is refused", "[hlo][graph]") {
     const auto module = [](const std::string& from, const std::string& wide) {
         HloModule made;
