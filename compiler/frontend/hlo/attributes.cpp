@@ -252,7 +252,8 @@ std::unique_ptr<const Attributes> read_attributes(const InstructionProto& instru
                             .right_contracting = numbers_of(numbers.rhs_contracting_dimensions()),
                             .left_batch = numbers_of(numbers.lhs_batch_dimensions()),
                             .right_batch = numbers_of(numbers.rhs_batch_dimensions()),
-                            .precision = dot_precision(instruction.precision_config(), shape, shapes)});
+                            .precision = dot_precision(instruction.precision_config(), shape, shapes),
+                            .has_algorithm = instruction.precision_config().algorithm() != 0});
         }
         case AttributeKind::Convolution:
             return made(convolution_of(instruction));

@@ -58,7 +58,7 @@ struct PaddingDimension {
 struct Padding {
     std::vector<PaddingDimension> dimensions{};
 };
-/// In how many parts of bfloat16 a product of floats is computed: 1, 3 or 6 products.
+/// In how many parts of bfloat16 a product of floats is computed: 3 or 6 products, or as the machine does.
 enum class Precision : std::uint8_t { Default, High, Highest };
 struct Dot {
     Numbers left_contracting{};
@@ -66,6 +66,8 @@ struct Dot {
     Numbers left_batch{};
     Numbers right_batch{};
     std::vector<Precision> precision{};  ///< of each operand; none: Default
+    /// An algorithm states the precision: Default is one product, on every machine.
+    bool has_algorithm = false;
 };
 struct WindowDimension {
     std::int64_t size = 1;

@@ -99,8 +99,10 @@ std::string_view name_in(const std::array<std::string_view, count>& names, Enum 
     return names.at(static_cast<std::size_t>(value));
 }
 
-std::string precision_text(const std::vector<Precision>& precision) {
-    if (std::ranges::all_of(precision, [](Precision p) { return p == Precision::Default; })) return "";
+std::string precision_text(const std::vector<Precision>& precision, bool has_algorithm = false) {
+    const bool is_default =
+        std::ranges::all_of(precision, [](Precision p) { return p == Precision::Default; });
+    if (is_default && !has_algorithm) return "";
     return list_text("precision", precision, [](Precision p) { return name_in(precision_names, p); });
 }
 
@@ -178,7 +180,7 @@ struct AttributeText {
         return list_text("left_contracting", dot.left_contracting) +
                list_text("right_contracting", dot.right_contracting) +
                list_text("left_batch", dot.left_batch) + list_text("right_batch", dot.right_batch) +
-               precision_text(dot.precision);
+               precision_text(dot.precision, dot.has_algorithm);
     }
     std::string operator()(const Convolution& convolution) const {
         std::string text = window_text(convolution.window) + axes_text("input", convolution.input) +

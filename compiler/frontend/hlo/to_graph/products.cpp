@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "compiler/frontend/hlo/to_graph/graph_maker.h"
 #include "compiler/frontend/hlo/to_graph/words.h"
@@ -70,10 +71,20 @@ Matrices matrices_of(GraphMaker& maker, const Array& array, const Numbers& batch
 }
 
 /// The precision that the program asks for; none: the machine's.
-std::vector<ir::NamedAttribute> precision_of(const std::vector<Precision>& precision) {
+std::vector<ir::NamedAttribute> precision_of(const std::vector<Precision>& precision,
+                                             bool has_algorithm = false) {
     const auto most = std::ranges::max_element(precision);
-    if (most == precision.end() || *most == Precision::Default) return {};
-    return {{"precision", std::string(*most == Precision::High ? "high" : "highest")}};
+    if (most == precision.end()) return {};
+    switch (*most) {
+        case Precision::Default:
+            if (!has_algorithm) return {};
+            return {{"precision", std::string("default")}};
+        case Precision::High:
+            return {{"precision", std::string("high")}};
+        case Precision::Highest:
+            return {{"precision", std::string("highest")}};
+    }
+    throw std::logic_error("a precision that does not exist");
 }
 
 void require_floats(const Array& array) {
@@ -135,7 +146,7 @@ Arrays map_dot(GraphMaker& maker, const Operation& operation) {
     const Numbers right_free = free_axes(right.dimensions.size(), dot.right_batch, dot.right_contracting);
     const Matrices a = matrices_of(maker, left, dot.left_batch, left_free, dot.left_contracting, false);
     const Matrices b = matrices_of(maker, right, dot.right_batch, right_free, dot.right_contracting, true);
-    std::vector<ir::NamedAttribute> attributes = precision_of(dot.precision);
+    std::vector<ir::NamedAttribute> attributes = precision_of(dot.precision, dot.has_algorithm);
     attributes.emplace_back("transposed_a", std::int64_t{a.is_transposed ? 1 : 0});
     // [K, N] is the second operand as it is.
     attributes.emplace_back("transposed_b", std::int64_t{b.is_transposed ? 0 : 1});

@@ -117,6 +117,33 @@ TEST_CASE("A map applies its computation, calls and choices in it included, to e
     CHECK(run(module, {{1, 5, 7}, {2, 5, 6}}) == std::vector<Words>{{21, 35, 36}});
 }
 
+TEST_CASE("A dot algorithm states the precision, whatever the machine's is", "[hlo][graph]") {
+    const auto precision = [](int algorithm, int stated, const std::string& of_machine) {
+        HloModule module;
+        HloComputation entry = module.computation("main");
+        const std::int64_t x = entry.parameter("f32[2,3]");
+        const std::int64_t y = entry.parameter("f32[3,4]");
+        entry.add("dot", "f32[2,4]", {x, y});
+        auto& numbers = *entry.last().mutable_dot_dimension_numbers();
+        numbers.add_lhs_contracting_dimensions(1);
+        numbers.add_rhs_contracting_dimensions(0);
+        auto& config = *entry.last().mutable_precision_config();
+        config.set_algorithm(algorithm);
+        for (int i = 0; i < 2; ++i) config.add_operand_precision(i == 0 ? stated : 0);
+        const ir::Graph graph = passes::prepare_in_words(graph_of(module), {.precision = of_machine}, {});
+        REQUIRE(graph.nodes.size() == 1);
+        return graph.nodes.front().text("precision");
+    };
+    for (const std::string of_machine : {"default", "high", "highest"}) {
+        CHECK(precision(0, 0, of_machine) == of_machine);
+        CHECK(precision(0, 1, of_machine) == "high");
+        CHECK(precision(0, 2, of_machine) == "highest");
+        CHECK(precision(6, 0, of_machine) == "default");
+        CHECK(precision(7, 0, of_machine) == "high");
+        CHECK(precision(8, 0, of_machine) == "highest");
+    }
+}
+
 TEST_CASE("Outputs may be inputs, the same array twice, and constants", "[hlo][graph]") {
     HloModule module;
     HloComputation entry = module.computation("main");
