@@ -13,6 +13,14 @@ Arrays map_all_reduce(GraphMaker& maker, const Operation& operation) {
     const Module& module = maker.module();
     const auto& collective = operation.attributes<Collective>();
     const Computation& computation = module.computations.at(operation.instruction.called.front());
+    // Without a channel, groups number replicas, and with global numbers all devices: here these are the
+    // same.
+    if ((collective.channel != 0) != collective.has_global_devices) {
+        throw ModelError(
+            fmt::format("its channel_id is {}, its use_global_device_ids {}, so that groups are not of the "
+                        "devices that they name, which is not compiled",
+                        collective.channel, collective.has_global_devices));
+    }
     const std::size_t group = collective.groups.empty() ? module.devices : collective.groups.front().size();
     Arrays arrays = operation.all_arrays();
     if (group == 1) return arrays;

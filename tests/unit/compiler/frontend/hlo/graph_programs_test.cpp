@@ -331,6 +331,26 @@ TEST_CASE("What replicas may not do is refused", "[hlo][graph]") {
             refusal(other),
             EndsWith("it combines by another operation than the sum of floats, which alone is compiled"));
     }
+    for (const std::uint32_t devices : {1, 2}) {
+        for (const std::int64_t channel : {0, 1, 7}) {
+            for (const bool is_global : {false, true}) {
+                Replicated made;
+                made.sum_of_devices("f32[2,3]", made.part);
+                made.sum_of_devices("f32[2,3]", made.entry.last().id(), devices);
+                made.entry.last().set_channel_id(channel);
+                made.entry.last().set_use_global_device_ids(is_global);
+                const std::string fault = refusal(made.module);
+                const bool names_devices = is_global == (channel != 0);
+                if (names_devices) CHECK(fault == "");
+                if (!names_devices)
+                    CHECK_THAT(fault,
+                               EndsWith("its channel_id is " + std::to_string(channel) +
+                                        ", its use_global_device_ids " + (is_global ? "true" : "false") +
+                                        ", so that groups are not of the devices that they name, which "
+                                        "is not compiled"));
+            }
+        }
+    }
     {
         Replicated made;
         const std::int64_t sum = made.sum_of_devices("f32[2,3]", made.part);
