@@ -1,6 +1,8 @@
 // Rules of instructions that combine elements by a computation of their own.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/message_text.h"
 #include "compiler/frontend/hlo/checked_instruction.h"
 
@@ -40,11 +42,14 @@ void check_results(const CheckedInstruction& at, std::span<const ElementType> ty
     for (std::size_t i = 0; i < types.size(); ++i) at.expect_part(results[i], types[i], dimensions);
 }
 
-void check_window_rank(const CheckedInstruction& at, const Window& window) {
-    if (window.dimensions.size() == at.array(0).rank()) return;
-    CheckedInstruction::fail(fmt::format("its window has {}; it must have those of {}",
-                                         counted(window.dimensions.size(), "dimension"),
-                                         at.text_of(at.operand_id(0))));
+void check_window(const CheckedInstruction& at, const Window& window) {
+    if (window.dimensions.size() != at.array(0).rank()) {
+        CheckedInstruction::fail(fmt::format("its window has {}; it must have those of {}",
+                                             counted(window.dimensions.size(), "dimension"),
+                                             at.text_of(at.operand_id(0))));
+    }
+    if (std::ranges::any_of(window.dimensions, &WindowDimension::is_reversed))
+        CheckedInstruction::fail("its window is reversed; only one of a convolution may be");
 }
 
 }  // namespace
@@ -105,7 +110,7 @@ void check_reduce(const CheckedInstruction& at) {
 void check_reduce_window(const CheckedInstruction& at) {
     const std::vector<ElementType> types = checked_inputs(at);
     const auto& window = at.attributes<Window>();
-    check_window_rank(at, window);
+    check_window(at, window);
     check_combiner(at, 0, types);
     check_results(at, types, windowed_extents(at.array(0).dimensions, window.dimensions));
 }
@@ -113,7 +118,7 @@ void check_reduce_window(const CheckedInstruction& at) {
 void check_select_and_scatter(const CheckedInstruction& at) {
     const Shape& operand = at.array(0);
     const auto& window = at.attributes<Window>();
-    check_window_rank(at, window);
+    check_window(at, window);
     const Numbers places = windowed_extents(operand.dimensions, window.dimensions);
     const Shape& source = at.array(1);
     if (source.type != operand.type || source.dimensions != places) {

@@ -472,6 +472,18 @@ TEST_CASE("Reductions and windows", "[hlo]") {
     CHECK_THAT(fault_of("select-and-scatter", "f32[4,6]", operands, window({2, 3}), {"add f32", "add f32"}),
                EndsWith("the computation that it calls gives f32[]; it must give pred[]"));
 
+    for (const int reversed : {0, 1}) {
+        const Change backwards = [=](InstructionProto& proto) {
+            window({2, 3})(proto);
+            proto.mutable_window()->mutable_dimensions(reversed)->set_window_reversal(true);
+        };
+        CHECK_THAT(fault_of("reduce-window", "f32[2,2]", {"f32[4,6]", "f32[]"}, backwards, {"add f32"}),
+                   EndsWith("its window is reversed; only one of a convolution may be"));
+        CHECK_THAT(
+            fault_of("select-and-scatter", "f32[4,6]", operands, backwards, {"compare f32", "add f32"}),
+            EndsWith("its window is reversed; only one of a convolution may be"));
+    }
+
     const auto sort = [](std::int64_t axis) { return dimensions({axis}); };
     CHECK(fault_of("sort", "f32[4]", {"f32[4]"}, sort(0), {"compare f32"}).empty());
     CHECK_THAT(fault_of("sort", "f32[4]", {"f32[4]"}, sort(1), {"compare f32"}),
