@@ -203,6 +203,8 @@ void GraphMaker::set_outputs(const Arrays& results) {
                         "it is a constant, of which each device has a part, which is not compiled");
                 ir::Value value = graph_.values[id];
                 value.name = layer_;
+                // It has no axis of replicas: files have its own dimensions.
+                value.shape = ir::Shape(value.shape.extents().subspan(1));
                 constants.insert(i);
                 value.file_type = in_files;
                 graph_.constant_outputs.push_back({i, std::move(value)});

@@ -1,6 +1,8 @@
 // Calls, loops, choices, outputs, replicas and limits of HLO programs as graphs of words.
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -156,14 +158,38 @@ TEST_CASE("Outputs may be inputs, the same array twice, and constants", "[hlo][g
     REQUIRE(graph.outputs.size() == 5);
     REQUIRE(graph.constant_outputs.size() == 1);
     CHECK(graph.constant_outputs.front().place == 2);
-    const ir::Value& value = graph.constant_outputs.front().value;
-    CHECK(value.shape == ir::Shape{1, 2});
+    CHECK(graph.constant_outputs.front().value.shape == ir::Shape{2});
     CHECK(run(module, {{1, 0xFFFFFFFF}}) ==
           std::vector<Words>{
               {1, 0xFFFFFFFF}, {1, 0xFFFFFFFF}, {2, 0xFFFFFFFE}, {2, 0xFFFFFFFE}, {1, 0xFFFFFFFF}});
     // The last one has the same words, and another number format in files.
     CHECK(graph.values[graph.outputs[0]].file_type == DataType::Uint32);
     CHECK(graph.values[graph.outputs[4]].file_type == DataType::Int32);
+}
+
+TEST_CASE("Constant outputs have their own dimensions", "[hlo][graph]") {
+    for (const Extents& dimensions :
+         std::vector<Extents>{{}, {1}, {4}, {1, 4}, {3, 1}, {2, 3, 2}, {1, 2, 1, 3, 1}}) {
+        for (const bool is_one_number : {true, false}) {
+            HloModule module;
+            HloComputation entry = module.computation("main");
+            const std::int64_t x = entry.parameter("s32[2]");
+            const std::int64_t sum = entry.add("add", "s32[2]", {x, x});
+            const std::string shape = shape_text("s32", dimensions);
+            std::vector<std::int64_t> numbers(elements_of(dimensions), 7);
+            if (!is_one_number) std::iota(numbers.begin(), numbers.end(), 0);
+            const std::int64_t number = add_constant(entry, "s32[]", {7});
+            const std::int64_t constant =
+                is_one_number ? entry.add("broadcast", shape, {number}) : add_constant(entry, shape, numbers);
+            entry.add("tuple", "(" + shape + ", s32[2])", {constant, sum});
+            const ir::Graph graph = graph_of(module);
+            REQUIRE(graph.constant_outputs.size() == 1);
+            const ir::Value& value = graph.constant_outputs.front().value;
+            CHECK(value.shape == ir::Shape(std::vector<std::uint32_t>(dimensions.begin(), dimensions.end())));
+            const std::span<const std::int32_t> elements = value.constant->values<std::int32_t>();
+            CHECK(std::vector<std::int64_t>(elements.begin(), elements.end()) == numbers);
+        }
+    }
 }
 
 TEST_CASE("Programs need an input and a computed output", "[hlo][graph]") {
