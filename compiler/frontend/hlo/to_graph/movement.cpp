@@ -1,6 +1,7 @@
 // Instructions that move elements, and constants.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -180,7 +181,9 @@ Array GraphMaker::padded(const Array& array, std::span<const PaddingDimension> p
     Array result = array;
     const std::size_t rank = array.dimensions.size();
     const auto number = word_of(word);
-    if (!number) {
+    const bool is_nan =
+        number && is_float(array.type) && std::isnan(std::bit_cast<float>(*number));  // no node pads with it
+    if (!number || is_nan) {
         // A mask of constants says where the number goes.
         Array mask = constant(ElementType::Pred, array.dimensions, 0);
         const Array one = constant(ElementType::Pred, {}, 1);

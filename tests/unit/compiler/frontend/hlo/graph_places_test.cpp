@@ -3,6 +3,7 @@
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
@@ -317,6 +318,55 @@ TEST_CASE("What pad puts around elements may be computed, with any number of ele
         entry.add("pad", shape_text("s32", expected.dimensions), {array, word});
         set_padding(entry, sides);
         REQUIRE(run(module, {input.words, {77}}) == std::vector<Words>{expected.words});
+    }
+}
+
+TEST_CASE("Any float may be put around elements", "[hlo][graph][random]") {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const std::vector<float> numbers{
+        std::numeric_limits<float>::quiet_NaN(), infinity, -infinity, -0.0F, 0.0F, 1.5F};
+    for (std::uint32_t seed = 0; seed < random_runs(60); ++seed) {
+        INFO("seed " << seed);
+        Draw draw(seed);
+        const std::string type = draw.is(2) ? "f32" : "bf16";
+        const std::uint32_t word = words_of({numbers[seed % numbers.size()]}).front();
+        // Some arrays have one number, which may be that around them.
+        Plain input = draw.floats(draw.extents(draw.number(0, 3), 3));
+        const bool is_alike = draw.is(3);
+        if (is_alike) std::ranges::fill(input.words, word);
+        const std::vector<PadSide> sides = drawn_padding(draw, input.dimensions);
+        const Plain expected = padded(input, sides, word);
+        HloModule module;
+        HloComputation entry = module.computation("main");
+        const auto constant = [&](const Extents& dimensions, const Words& words) {
+            const std::string shape = shape_text(type, dimensions);
+            const std::int64_t id = entry.add("constant", shape);
+            hlo_proto::LiteralProto& literal = *entry.last().mutable_literal();
+            *literal.mutable_shape() = shape_proto(shape);
+            for (const std::uint32_t each : words) {
+                if (type == "f32") literal.add_f32s(std::bit_cast<float>(each));
+                if (type == "bf16") {
+                    *literal.mutable_bf16s() += static_cast<char>(each >> 16 & 0xFF);
+                    *literal.mutable_bf16s() += static_cast<char>(each >> 24);
+                }
+            }
+            return id;
+        };
+        const std::int64_t array = is_alike && draw.is(2)
+                                       ? constant(input.dimensions, input.words)
+                                       : entry.parameter(shape_text(type, input.dimensions));
+        const bool is_constant = entry.last().opcode() == "constant";
+        const std::string shape = shape_text(type, expected.dimensions);
+        const std::int64_t made = entry.add("pad", shape, {array, constant({}, {word})});
+        set_padding(entry, sides);
+        const std::int64_t other = entry.parameter(shape);
+        const std::int64_t is_other = entry.parameter(shape_text("pred", expected.dimensions));
+        entry.add("select", shape, {is_other, other, made});
+        std::vector<Words> inputs;
+        if (!is_constant) inputs.push_back(input.words);
+        inputs.push_back(expected.words);
+        inputs.emplace_back(expected.words.size(), 0);
+        REQUIRE(run(module, inputs) == std::vector<Words>{expected.words});
     }
 }
 
