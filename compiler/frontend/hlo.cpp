@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "compiler/frontend/hlo/to_graph/graph_maker.h"
 #include "compiler/ir/model_error.h"
@@ -13,14 +14,23 @@ bool is_hlo(std::string_view head) {
     // Writers put the fields in the order of their numbers: the module's name, and that of its entry.
     constexpr char name_tag = 0x0a;
     constexpr char entry_tag = 0x12;
-    if (head.size() < 2 || head[0] != name_tag) return false;
-    const auto length = static_cast<unsigned char>(head[1]);
-    constexpr unsigned char most_in_a_byte = 0x7f;
-    if (length == 0 || length > most_in_a_byte) return false;
-    const std::string_view name = head.substr(2, length);
-    const auto is_graphic = [](char c) { return c > ' ' && c < most_in_a_byte; };
-    return std::ranges::all_of(name, is_graphic) &&
-           (name.size() < length || head.size() == name.size() + 2 || head[name.size() + 2] == entry_tag);
+    if (head.empty() || head.front() != name_tag) return false;
+    head.remove_prefix(1);
+    // The length: 7 bits in a byte, the lowest first; all but the last byte have an eighth one.
+    constexpr unsigned bits_in_a_byte = 7;
+    constexpr unsigned most_bits = 31;
+    std::uint64_t length = 0;
+    for (unsigned shift = 0;; shift += bits_in_a_byte) {
+        if (head.empty() || shift > most_bits) return false;
+        const auto byte = static_cast<unsigned char>(head.front());
+        head.remove_prefix(1);
+        length |= std::uint64_t{byte & 0x7FU} << shift;
+        if (byte < 0x80U) break;
+    }
+    const std::string_view name = head.substr(0, length);
+    const auto is_graphic = [](char c) { return c > ' ' && c <= '~'; };
+    return length != 0 && std::ranges::all_of(name, is_graphic) &&
+           (head.size() <= length || head[length] == entry_tag);
 }
 
 ir::Graph to_graph(const Module& module, const ir::OperatorSet& operators) {

@@ -32,6 +32,29 @@ hlo_proto::HloComputationProto& entry_of(HloModule& module) {
     return *module.proto().mutable_computations(module.proto().computations_size() - 1);
 }
 
+TEST_CASE("Files are recognized by the module's name, of any length", "[hlo]") {
+    constexpr std::size_t head_bytes = 64;  // as many as are looked at
+    for (const std::size_t length : {1, 2, 61, 62, 63, 64, 127, 128, 129, 300, 16383, 16384, 100'000}) {
+        INFO(length);
+        HloModule module;
+        module.proto().set_name(std::string(length, 'a'));
+        module.proto().set_entry_computation_name("main");
+        module.computation("main").parameter("f32[]");
+        const std::string bytes = module.bytes();
+        CHECK(hlo::is_hlo(bytes));
+        CHECK(hlo::is_hlo(bytes.substr(0, head_bytes)));
+        // A character that no name has, and another field behind it.
+        module.proto().set_name(std::string(length - 1, 'a') + " ");
+        CHECK_FALSE(hlo::is_hlo(module.bytes()));
+        std::string other = bytes;
+        other[other.find('\x12')] = '\x1a';
+        CHECK_FALSE(hlo::is_hlo(other));
+    }
+    for (const std::string head : {"", "\n", "\n\x80", "\n\x80\x80\x80\x80\x80\x80", "\nabc def", "abc"})
+        CHECK_FALSE(hlo::is_hlo(head));
+    CHECK_FALSE(hlo::is_hlo(std::string("\n\0\x12\x04main", 8)));
+}
+
 TEST_CASE("A module has its entry, its parameters and its root", "[hlo]") {
     HloModule module = sum_module();
     entry_of(module).mutable_instructions(0)->mutable_metadata()->set_op_name("state['w']");
