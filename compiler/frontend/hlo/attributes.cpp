@@ -303,6 +303,13 @@ void check_custom_target(const InstructionProto& instruction) {
                                  in_quotes(instruction.custom_call_target())));
 }
 
+std::optional<std::string_view> find_attribute(const FrontendAttributes& attributes, std::string_view key) {
+    for (const auto& [name, text] : attributes) {
+        if (name == key) return text;
+    }
+    return std::nullopt;
+}
+
 FrontendAttributes read_frontend_attributes(const hlo_proto::FrontendAttributes& attributes) {
     FrontendAttributes pairs;
     for (const auto& [key, text] : attributes.map()) pairs.emplace_back(key, text);

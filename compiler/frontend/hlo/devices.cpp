@@ -130,6 +130,12 @@ void NamedDevices::add(std::span<const std::uint32_t> devices) {
     for (const std::uint32_t device : devices) count_ = std::max(count_, device + 1);
 }
 
+void NamedDevices::add(const Mesh& mesh) {
+    std::uint32_t devices = 1;
+    for (const MeshAxis& axis : mesh.axes) devices *= axis.size;
+    count_ = std::max(count_, devices);
+}
+
 Groups read_groups(const hlo_proto::HloInstructionProto& instruction) {
     const auto& list = instruction.collective_device_list();
     Groups groups = listed_groups(instruction.replica_groups());

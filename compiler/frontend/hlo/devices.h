@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "compiler/frontend/hlo/hlo_proto.h"
+#include "compiler/frontend/hlo/module.h"
 
 namespace systole::hlo {
 
@@ -18,6 +20,7 @@ class NamedDevices {
 public:
     /// Throws ModelError above the bound.
     void add(std::span<const std::uint32_t> devices);
+    void add(const Mesh& mesh);
     /// One more than the largest number, at least 1.
     std::uint32_t count() const { return count_; }
 
@@ -35,5 +38,13 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> read_pairs(
 
 /// The devices of a sharding, tile by tile. Throws ModelError.
 std::vector<std::uint32_t> read_devices(const hlo_proto::OpSharding& sharding);
+
+/// The meshes in a text like {mesh = #sdy.mesh<["a"=4, "b"=2]>}. Throws ModelError for other texts.
+std::vector<Mesh> read_meshes(std::string_view text);
+
+/// The tiles of several arrays by a text like #sdy.sharding_per_value<[<@mesh, [{"a"}, {}]>]>. Throws
+/// ModelError for other texts. The devices are added to `devices`.
+std::vector<Sharding> read_shardy_shardings(std::string_view text, const std::vector<Mesh>& meshes,
+                                            NamedDevices& devices);
 
 }  // namespace systole::hlo

@@ -199,6 +199,16 @@ struct Sharding {
 inline constexpr std::array<std::string_view, 6> sharding_kind_names{"replicated", "one_device", "tuple",
                                                                      "tiled",      "manual",     "unknown"};
 
+/// A grid of devices, which are numbered row-major.
+struct MeshAxis {
+    std::string name{};
+    std::uint32_t size = 1;
+};
+struct Mesh {
+    std::string name{};
+    std::vector<MeshAxis> axes{};
+};
+
 /// Pairs of key and text, in the order of the keys: what the program says to the compiler.
 using FrontendAttributes = std::vector<std::pair<std::string, std::string>>;
 
@@ -222,6 +232,9 @@ struct Instruction {
     std::unique_ptr<const Sharding> sharding{};      ///< null where the file has none
     FrontendAttributes frontend{};
 };
+
+/// The text of a frontend attribute; nullopt if there is none.
+std::optional<std::string_view> find_attribute(const FrontendAttributes& attributes, std::string_view key);
 
 /// The attributes of an instruction whose opcode has this kind.
 template <typename Kind>
@@ -256,6 +269,7 @@ struct Module {
     std::vector<Scope> scopes{};
     std::uint32_t devices = 1;  ///< one more than the largest number of a device in it
     FrontendAttributes frontend{};
+    std::vector<Mesh> meshes{};  ///< to which shardings in frontend attributes refer
     std::vector<Sharding> parameter_shardings{};
     std::optional<Sharding> output_sharding{};
 

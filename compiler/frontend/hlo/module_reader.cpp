@@ -151,6 +151,10 @@ public:
         read_arguments();
         read_aliases();
         module_.frontend = read_frontend_attributes(proto_.frontend_attributes());
+        if (const auto text = find_attribute(module_.frontend, "xla.sdy.meshes")) {
+            module_.meshes = at_place("xla.sdy.meshes", [&] { return read_meshes(*text); });
+            for (const Mesh& mesh : module_.meshes) devices_.add(mesh);
+        }
         read_shardings();
         module_.devices = devices_.count();
         module_.scopes = scopes_.take();

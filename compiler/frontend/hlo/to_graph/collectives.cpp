@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
+#include "base/message_text.h"
+#include "compiler/frontend/hlo/devices.h"
 #include "compiler/frontend/hlo/to_graph/graph_maker.h"
 #include "compiler/frontend/hlo/to_graph/words.h"
 #include "compiler/ir/model_error.h"
@@ -100,6 +103,86 @@ std::map<InstructionId, ShapeId> parts_of_inputs(const Module& module) {
             parts.insert_or_assign(instruction.operands[k], part_id(module, instruction.shape, k));
     }
     return parts;
+}
+
+namespace {
+
+/// Throws ModelError unless the sharding of an array on several devices says that device i has part i.
+void check_order(const Module& module, const Shape& whole, const Shape& part, const Sharding* sharding) {
+    const std::uint32_t devices = module.devices;
+    const auto axis = split_axis_of(whole.type, whole.dimensions, part.dimensions, devices);
+    const bool is_same = sharding == nullptr || sharding->kind == Sharding::Kind::Replicated;
+    if (is_same && !axis) return;
+    Numbers tiles(whole.rank(), 1);
+    if (axis) tiles[*axis] = devices;
+    const bool has_tiles = !is_same && sharding->kind == Sharding::Kind::Tiled;
+    const Numbers stated =
+        has_tiles ? Numbers(sharding->tiles.begin(),
+                            sharding->tiles.end() - static_cast<std::ptrdiff_t>(sharding->last_tiles.size()))
+                  : Numbers();
+    if (!has_tiles || stated != tiles) {
+        throw ModelError(fmt::format(
+            "an array of {} has parts of {}, and its sharding {}; it must be of tiles [{}]",
+            array_text(whole.type, whole.dimensions), array_text(part.type, part.dimensions),
+            has_tiles ? fmt::format("is of tiles [{}]", listed(stated)) : "has none", listed(tiles)));
+    }
+    if (!axis) return;
+    for (std::uint32_t i = 0; i < devices; ++i) {
+        if (sharding->devices[i] == i) continue;
+        throw ModelError(fmt::format(
+            "part {} of an array of {} is on device {}; programs are compiled in which device i has part i",
+            i, array_text(whole.type, whole.dimensions), sharding->devices[i]));
+    }
+}
+
+/// How the whole array of a custom call lies on devices; null if that is not stated.
+const Sharding* stated_sharding(const Computation& computation, const Instruction& instruction) {
+    switch (attributes_of<CustomCall>(instruction).target) {
+        case CustomTarget::FullToShardShape:
+            return computation.instructions[instruction.operands.front()].sharding.get();
+        case CustomTarget::ShardToFullShape:
+            return instruction.sharding.get();
+        case CustomTarget::GlobalToLocalShape:
+        case CustomTarget::LocalToGlobalShape:
+        case CustomTarget::Sharding:
+            return nullptr;
+    }
+    throw std::logic_error("a custom call that does not exist");
+}
+
+}  // namespace
+
+void check_orders_of_parts(const Module& module) {
+    NamedDevices named;
+    for (const Computation& computation : module.computations) {
+        for (const Instruction& instruction : computation.instructions) {
+            if (instruction.opcode != Opcode::CustomCall) continue;
+            const CustomTarget target = attributes_of<CustomCall>(instruction).target;
+            if (target == CustomTarget::Sharding) continue;
+            try {
+                const bool splits = makes_parts(target);
+                const auto text = find_attribute(instruction.frontend,
+                                                 splits ? "xla.sdy.in_shardings" : "xla.sdy.out_shardings");
+                std::vector<Sharding> of_text;
+                if (text) of_text = read_shardy_shardings(*text, module.meshes, named);
+                if (text && of_text.size() != instruction.operands.size()) {
+                    throw ModelError(fmt::format("it has {} for {}; each must have one",
+                                                 counted(of_text.size(), "sharding"),
+                                                 counted(instruction.operands.size(), "array")));
+                }
+                for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
+                    const Shape& operand = module.shape_of(computation.instructions[instruction.operands[i]]);
+                    const Shape& result = module.shapes[part_id(module, instruction.shape, i)];
+                    check_order(module, splits ? operand : result, splits ? result : operand,
+                                text ? &of_text[i] : stated_sharding(computation, instruction));
+                }
+            } catch (const ModelError& error) {
+                throw ModelError(fmt::format("computation {}: instruction {} ({}): {}",
+                                             in_quotes(computation.name), in_quotes(instruction.name),
+                                             traits_of(instruction.opcode).name, error.what()));
+            }
+        }
+    }
 }
 
 Array global_array(const Module& module, const Shape& whole, const Shape& part) {

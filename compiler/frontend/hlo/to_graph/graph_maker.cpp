@@ -61,6 +61,12 @@ bool is_single(const ir::Shape& shape) {
     return shape.elements() == 1;
 }
 
+/// Whether devices have other parts of an array.
+bool is_split(const Sharding& sharding) {
+    const auto of_array = std::span(sharding.tiles).first(sharding.tiles.size() - sharding.last_tiles.size());
+    return std::ranges::any_of(of_array, [](std::int64_t count) { return count > 1; });
+}
+
 /// The word as a result of a step.
 ir::Word same_bits(const ir::Word& x) {
     return ir::apply(WordOperation::Or, {x, x});
@@ -153,6 +159,7 @@ GraphMaker::GraphMaker(const Module& module, const ir::OperatorSet& operators)
 }
 
 ir::Graph GraphMaker::make() && {
+    check_orders_of_parts(module_);
     set_outputs(*evaluate(module_.entry, make_inputs()));
     if (graph_.inputs.empty()) throw ModelError("it has no input; a program must have one");
     ir::remove_unread(graph_);
@@ -170,8 +177,13 @@ std::vector<SharedArrays> GraphMaker::make_inputs() {
         try {
             if (shape.is_tuple) throw ModelError("it is a tuple; inputs of a program must be arrays");
             Array array{.id = 0, .type = shape.type, .dimensions = shape.dimensions};
-            if (const auto part = parts.find(entry.parameters[i]); part != parts.end())
+            if (const auto part = parts.find(entry.parameters[i]); part != parts.end()) {
                 array = global_array(module_, shape, module_.shapes[part->second]);
+            } else if (i < module_.parameter_shardings.size() && is_split(module_.parameter_shardings[i])) {
+                throw ModelError(
+                    "it is split over devices; programs of several devices are compiled where shard_map says "
+                    "what each device does");
+            }
             const ir::ValueId id = graph_.add_input(name, graph_shape(array.dimensions), DataType::Float32);
             graph_.values[id].split_axis = array.split_axis;
             graph_.values[id].type = graph_type(shape.type);

@@ -252,6 +252,8 @@ Arrays map_get_tuple_element(GraphMaker& maker, const Operation& operation);
 // collectives.cpp
 Arrays map_all_reduce(GraphMaker& maker, const Operation& operation);
 Arrays map_custom_call(GraphMaker& maker, const Operation& operation);
+/// Throws ModelError unless device i has part i of each array that is split.
+void check_orders_of_parts(const Module& module);
 /// Of the entry's parameters that are arrays of all replicas, the shape of the part that a replica has.
 std::map<InstructionId, ShapeId> parts_of_inputs(const Module& module);
 /// The array that all replicas have together, of which each has such a part.

@@ -1,11 +1,14 @@
 // Calls, loops, choices, outputs, replicas and limits of HLO programs as graphs of words.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <numeric>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "tests/support/random_runs.h"
 #include "tests/unit/compiler/frontend/hlo/hlo_runs.h"
 
 namespace systole::tests {
@@ -13,6 +16,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 
 /// A computation of one s32[n] that adds a number to it.
 std::int64_t adder(HloModule& module, const std::string& shape, std::int64_t number) {
@@ -263,6 +267,20 @@ TEST_CASE("State is paired with the array that takes its place, behind tuples, t
           "output 1 takes the place of an input and is a constant, which is not compiled");
 }
 
+/// "#sdy.sharding<...>" of an array whose dimensions are divided by these axes of the mesh.
+std::string sharding_text(const std::vector<std::string>& axes_by_dimension) {
+    std::string text;
+    for (const std::string& axes : axes_by_dimension) text += (text.empty() ? "{" : ", {") + axes + "}";
+    return "<@mesh, [" + text + "]>";
+}
+
+void set_shardings(InstructionProto& instruction, const std::string& list) {
+    const bool splits = instruction.custom_call_target() == "xla.sdy.GlobalToLocalShape";
+    auto& attributes = *instruction.mutable_frontend_attributes()->mutable_map();
+    attributes[splits ? "xla.sdy.in_shardings" : "xla.sdy.out_shardings"] =
+        "#sdy.sharding_per_value<[" + list + "]>";
+}
+
 /// A program of two devices: each sums its part of x over both devices.
 struct Replicated {
     HloModule module;
@@ -274,10 +292,24 @@ struct Replicated {
     explicit Replicated(const std::string& whole = "f32[4,3]", const std::string& local = "f32[2,3]") {
         input = entry.parameter(whole);
         part = custom("xla.sdy.GlobalToLocalShape", local, input);
+        (*module.proto().mutable_frontend_attributes()->mutable_map())["xla.sdy.meshes"] =
+            "{mesh = #sdy.mesh<[\"d\"=2, \"e\"=1]>}";
     }
     std::int64_t custom(const std::string& target, const std::string& shape, std::int64_t operand) {
+        hlo_proto::ShapeProto before;
+        for (const InstructionProto& each : entry.proto().instructions()) {
+            if (each.id() == operand) before = each.shape();
+        }
         const std::int64_t id = entry.add("custom-call", shape, {operand});
         entry.last().set_custom_call_target(target);
+        std::vector<std::string> axes;
+        std::string next = "\"d\"";
+        for (int i = 0; i < before.dimensions_size(); ++i) {
+            const bool is_split = before.dimensions(i) != entry.last().shape().dimensions(i);
+            axes.push_back(is_split ? next : "");
+            if (is_split) next = "\"e\"";
+        }
+        set_shardings(entry.last(), sharding_text(axes));
         return id;
     }
     std::int64_t sum_of_devices(const std::string& shape, std::int64_t operand, std::uint32_t devices = 2) {
@@ -306,6 +338,251 @@ TEST_CASE("Replicas work on parts of arrays and sum over all devices", "[hlo][gr
     const std::vector<float> of_the_other{10, 20, 30, 40, 50, 60, 1, 2, 3, 4, 5, 6};
     CHECK(run(made.module, {words_of(numbers)}, 2) ==
           std::vector<Words>{words_of(sums_of_parts), words_of(of_the_other)});
+}
+
+/// Devices of a mesh of axes "0", "1", ..., and the axes that divide a dimension of an array, in their order.
+struct Division {
+    std::vector<std::int64_t> sizes{};
+    std::vector<std::size_t> axes{};
+
+    explicit Division(std::mt19937& random) {
+        for (std::uint32_t axis = 0; axis <= random() % 3; ++axis) sizes.push_back(1 + random() % 3);
+        sizes.front() += sizes.front() == 1 ? 1 : 0;
+        axes.resize(sizes.size());
+        std::iota(axes.begin(), axes.end(), 0);
+        std::ranges::shuffle(axes, random);
+        if (random() % 3 == 0) axes.resize(random() % (axes.size() + 1));
+    }
+    std::int64_t devices() const {
+        std::int64_t count = 1;
+        for (const std::int64_t size : sizes) count *= size;
+        return count;
+    }
+    std::int64_t parts() const {
+        std::int64_t count = 1;
+        for (const std::size_t axis : axes) count *= sizes[axis];
+        return count;
+    }
+    /// The part that a device has, and its number among those that have the same.
+    std::pair<std::int64_t, std::int64_t> part_of(std::int64_t device) const {
+        std::vector<std::int64_t> place(sizes.size());
+        for (std::size_t axis = sizes.size(); axis-- > 0;) {
+            place[axis] = device % sizes[axis];
+            device /= sizes[axis];
+        }
+        std::pair<std::int64_t, std::int64_t> numbers{0, 0};
+        for (const std::size_t axis : axes) numbers.first = numbers.first * sizes[axis] + place[axis];
+        for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+            if (std::ranges::find(axes, axis) == axes.end())
+                numbers.second = numbers.second * sizes[axis] + place[axis];
+        }
+        return numbers;
+    }
+    std::string mesh_text() const {
+        std::string text;
+        for (std::size_t axis = 0; axis < sizes.size(); ++axis)
+            text += (axis == 0 ? "\"" : ", \"") + std::to_string(axis) + "\"=" + std::to_string(sizes[axis]);
+        return "{grid = #sdy.mesh<[" + text + "]>, none = #sdy.mesh<[]>}";
+    }
+    std::string sharding_text() const {
+        std::string text;
+        for (const std::size_t axis : axes)
+            text += (text.empty() ? "\"" : ", \"") + std::to_string(axis) + "\"";
+        return "<@grid, [{" + text + "}, {}]>";
+    }
+    hlo_proto::OpSharding sharding() const {
+        hlo_proto::OpSharding proto;
+        proto.set_type(3);
+        for (const std::int64_t count : {parts(), std::int64_t{1}})
+            proto.add_tile_assignment_dimensions(count);
+        const std::int64_t alike = devices() / parts();
+        if (alike > 1) {
+            proto.add_tile_assignment_dimensions(alike);
+            proto.set_replicate_on_last_tile_dim(true);
+        }
+        for (std::int64_t i = 0; i < devices(); ++i) proto.add_tile_assignment_devices(0);
+        for (std::int64_t device = 0; device < devices(); ++device) {
+            const auto [part, number] = part_of(device);
+            proto.set_tile_assignment_devices(static_cast<int>(part * alike + number), device);
+        }
+        return proto;
+    }
+};
+
+TEST_CASE("Arrays are split over all devices in their order, or not at all", "[hlo][graph][random]") {
+    const std::uint32_t seeds = random_runs(300);
+    std::uint32_t accepted = 0;
+    std::uint32_t refused = 0;
+    for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+        std::mt19937 random(seed);
+        Division of_input(random);
+        Division of_output = of_input;
+        // One of them is in the order of the devices.
+        Division& plain_one = random() % 2 == 0 ? of_input : of_output;
+        plain_one.axes.resize(plain_one.sizes.size());
+        std::iota(plain_one.axes.begin(), plain_one.axes.end(), 0);
+        const bool is_shardy = random() % 2 == 0;
+        const std::int64_t devices = of_input.devices();
+        INFO("seed " << seed << ", mesh " << of_input.mesh_text() << ", input " << of_input.sharding_text()
+                     << ", output " << of_output.sharding_text() << (is_shardy ? "" : ", tiles"));
+        HloModule module;
+        const std::int64_t combiner = module.combiner("add");
+        HloComputation entry = module.computation("main");
+        const auto rows = [](std::int64_t count) { return shape_text("f32", {count, 2}); };
+        // An argument before it that all devices have.
+        const std::int64_t number = entry.parameter("f32[1,2]");
+        const std::int64_t input = entry.parameter(rows(of_input.parts()));
+        const auto custom = [&](const std::string& target, const std::string& shape, const Ids& operands) {
+            const std::int64_t id = entry.add("custom-call", shape, operands);
+            entry.last().set_custom_call_target(target);
+            return id;
+        };
+        std::int64_t part = 0;
+        std::int64_t factor = 0;
+        if (is_shardy) {
+            (*module.proto().mutable_frontend_attributes()->mutable_map())["xla.sdy.meshes"] =
+                of_input.mesh_text();
+            const std::int64_t both =
+                custom("xla.sdy.GlobalToLocalShape", "(f32[1,2], f32[1,2])", {number, input});
+            set_shardings(entry.last(), "<@none, [{}, {}]>, " + of_input.sharding_text());
+            factor = entry.add("get-tuple-element", "f32[1,2]", {both});
+            part = entry.add("get-tuple-element", "f32[1,2]", {both});
+            entry.last().set_tuple_index(1);
+        } else {
+            factor = number;
+            const std::int64_t tiled = custom("Sharding", rows(of_input.parts()), {input});
+            *entry.last().mutable_sharding() = of_input.sharding();
+            part = custom("SPMDFullToShardShape", "f32[1,2]", {tiled});
+            entry.last().mutable_sharding()->set_type(4);
+        }
+        const std::int64_t sum = entry.add("all-reduce", "f32[1,2]", {part}, {combiner});
+        auto& group = *entry.last().add_replica_groups();
+        for (std::int64_t device = 0; device < devices; ++device) group.add_replica_ids(device);
+        const std::int64_t scaled = entry.add("multiply", "f32[1,2]", {part, factor});
+        const std::int64_t result = entry.add("subtract", "f32[1,2]", {sum, scaled});
+        if (is_shardy) {
+            custom("xla.sdy.LocalToGlobalShape", rows(of_output.parts()), {result});
+            set_shardings(entry.last(), of_output.sharding_text());
+        } else {
+            custom("SPMDShardToFullShape", rows(of_output.parts()), {result});
+            *entry.last().mutable_sharding() = of_output.sharding();
+        }
+        const auto is_in_order = [&](const Division& division) {
+            if (division.parts() == 1) return true;
+            bool is_each = division.parts() == devices;
+            for (std::int64_t i = 0; i < devices; ++i) is_each &= division.part_of(i).first == i;
+            return is_each;
+        };
+        if (!is_in_order(of_input) || !is_in_order(of_output)) {
+            const bool is_partly = (of_input.parts() != 1 && of_input.parts() != devices) ||
+                                   (of_output.parts() != 1 && of_output.parts() != devices);
+            CHECK_THAT(refusal(module),
+                       EndsWith(is_partly ? "whose arrays are split along one axis, over all devices"
+                                          : "programs are compiled in which device i has part i"));
+            ++refused;
+            continue;
+        }
+        ++accepted;
+        std::vector<float> numbers;
+        std::vector<float> sums(2, 0.0F);
+        for (std::int64_t i = 0; i < 2 * devices; ++i) {
+            // All devices have the one part.
+            const auto place = static_cast<std::size_t>(i % (2 * of_input.parts()));
+            numbers.push_back(static_cast<float>(1 + place * place));
+            sums[static_cast<std::size_t>(i) % 2] += numbers.back();
+        }
+        std::vector<float> factors;
+        std::vector<float> results;
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            factors.push_back(3);
+            results.push_back(sums[i % 2] - 3 * numbers[i]);
+        }
+        REQUIRE(run(module, {words_of(factors), words_of(numbers)}, static_cast<std::uint32_t>(devices)) ==
+                std::vector<Words>{words_of(results)});
+    }
+    CHECK(accepted >= random_share(60));
+    CHECK(refused >= random_share(60));
+}
+
+TEST_CASE("Shardings that are not understood are refused", "[hlo][graph]") {
+    const auto fault = [](const std::string& shardings, const std::string& meshes) {
+        Replicated made("f32[4]", "f32[2]");
+        made.sum_of_devices("f32[2]", made.part);
+        auto& instruction = *made.entry.proto().mutable_instructions(1);
+        auto& attributes = *instruction.mutable_frontend_attributes()->mutable_map();
+        attributes["xla.sdy.in_shardings"] = shardings;
+        if (shardings.empty()) attributes.clear();
+        (*made.module.proto().mutable_frontend_attributes()->mutable_map())["xla.sdy.meshes"] = meshes;
+        const std::string of_reader = made.module.fault();
+        return of_reader.empty() ? refusal(made.module) : of_reader;
+    };
+    const std::string begin = "#sdy.sharding_per_value<[";
+    const std::string mesh = "{mesh = #sdy.mesh<[\"d\"=2]>}";
+    CHECK(fault(begin + "<@mesh, [{\"d\"}]>]>", mesh) == "");
+    CHECK(fault(begin + "<@m, [{\"d\"}], replicated={\"e\"}>]>",
+                "{o = #sdy.mesh<[]>, m = #sdy.mesh<[\"e\"=1,\"d\"=2]>}") == "");
+    for (const std::string shardings :
+         {"[", "<@mesh, [{\"d\"}]>", "<@mesh, [{\"d\"}]>]", "<@other, [{\"d\"}]>]>", "<@mesh, [{\"e\"}]>]>",
+          "<@mesh, [{\"d\", \"d\"}]>]>", "<@mesh, [{\"d\", ?}]>]>", "<@mesh, [{\"d\":(1)2}]>]>",
+          "<@mesh, [{\"d\"}p0]>]>", "<@mesh, [{\"d\"}], unreduced={\"e\"}>]>", "<@mesh, [{\"d\"}]>]> ]",
+          "<mesh<[\"d\"=2]>, [{\"d\"}]>]>"}) {
+        INFO(shardings);
+        CHECK_THAT(
+            fault(begin + shardings, mesh),
+            Contains("its sharding is \"#sdy.sharding_per_value<[") &&
+                EndsWith("it must be like #sdy.sharding_per_value<[<@mesh, [{\"a\"}, {}]>]>, with axes "
+                         "of its mesh"));
+    }
+    CHECK_THAT(fault(begin + "]>", mesh), EndsWith("it has 0 shardings for 1 array; each must have one"));
+    CHECK_THAT(
+        fault("", mesh),
+        EndsWith("an array of f32[4] has parts of f32[2], and its sharding has none; it must be of tiles "
+                 "[2]"));
+    CHECK_THAT(
+        fault(begin + "<@mesh, [{}]>]>", mesh),
+        EndsWith("an array of f32[4] has parts of f32[2], and its sharding is of tiles [1]; it must be of "
+                 "tiles [2]"));
+    CHECK_THAT(fault(begin + "<@mesh, [{\"d\"}, {}]>]>", mesh),
+               EndsWith("is of tiles [2,1]; it must be of tiles [2]"));
+    for (const std::string meshes :
+         {"", "{", "{}}", "{mesh}", "{mesh = #sdy.mesh<[d=2]>}", "{mesh = #sdy.mesh<[\"d\"=0]>}",
+          "{mesh = #sdy.mesh<[\"d\"=-2]>}", "{mesh = #sdy.mesh<[\"d\"=99999999999]>}",
+          "{mesh = #sdy.mesh<[\"d\"=65536, \"e\"=2]>}", "{mesh = #sdy.mesh<[\"d\"=2], device_ids=[1, 0]>}"}) {
+        INFO(meshes);
+        CHECK_THAT(fault(begin + "<@mesh, [{\"d\"}]>]>", meshes),
+                   StartsWith("xla.sdy.meshes: it is \"") &&
+                       EndsWith("it must be like {mesh = #sdy.mesh<[\"a\"=4, \"b\"=2]>}"));
+    }
+}
+
+TEST_CASE("A mesh says how many devices there are, without any sum over them", "[hlo][graph]") {
+    Replicated made("f32[6,3]", "f32[2,3]");
+    (*made.module.proto().mutable_frontend_attributes()->mutable_map())["xla.sdy.meshes"] =
+        "{mesh = #sdy.mesh<[\"d\"=3]>}";
+    made.custom("xla.sdy.LocalToGlobalShape", "f32[6,3]", made.entry.add("negate", "f32[2,3]", {made.part}));
+    const ir::Graph graph = graph_of(made.module);
+    CHECK(graph.replicas == 3);
+    CHECK(graph.values[graph.inputs[0]].split_axis == 0);
+    CHECK(graph.values[graph.outputs[0]].split_axis == 0);
+}
+
+TEST_CASE("A program that does not say what each device does with its part is refused", "[hlo][graph]") {
+    HloModule module;
+    HloComputation entry = module.computation("main");
+    const std::int64_t x = entry.parameter("f32[4,3]");
+    entry.add("negate", "f32[4,3]", {x});
+    auto& sharding = *module.proto().add_spmd_parameters_shardings();
+    CHECK(refusal(module) == "");
+    sharding.set_type(3);
+    for (const std::int64_t count : {1, 1, 2}) sharding.add_tile_assignment_dimensions(count);
+    for (const std::int64_t device : {0, 1}) sharding.add_tile_assignment_devices(device);
+    sharding.set_replicate_on_last_tile_dim(true);
+    CHECK(refusal(module) == "");
+    sharding.set_tile_assignment_dimensions(1, 2);
+    sharding.set_tile_assignment_dimensions(2, 1);
+    CHECK(refusal(module) ==
+          "input \"input 0\": it is split over devices; programs of several devices are compiled where "
+          "shard_map says what each device does");
 }
 
 TEST_CASE("What replicas may not do is refused", "[hlo][graph]") {
@@ -337,8 +614,9 @@ TEST_CASE("What replicas may not do is refused", "[hlo][graph]") {
         Replicated made("f32[4,4]", "f32[2,2]");
         made.sum_of_devices("f32[2,2]", made.part);
         CHECK(refusal(made.module) ==
-              "input \"input 0\": an array of f32[4,4] has parts of f32[2,2] on 2 devices; programs are "
-              "compiled whose arrays are split along one axis, over all devices");
+              "computation \"main\": instruction \"custom-call.2\" (custom-call): an array of f32[4,4] has "
+              "parts of f32[2,2] on 2 devices; programs are compiled whose arrays are split along one axis, "
+              "over all devices");
     }
     {
         // A combiner that is a sum of something else.
