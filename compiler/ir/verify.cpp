@@ -55,8 +55,9 @@ private:
             const Value& before = graph_.values[graph_.inputs[state.input]];
             const Value& after = graph_.values[graph_.outputs[state.output]];
             const auto wrong = [&](std::string_view rule) {
-                fail(fmt::format("state %{} -> %{}: {}", graph_.inputs[state.input],
-                                 graph_.outputs[state.output], rule));
+                fail(fmt::format("state %{} {} -> %{} {}: {}", graph_.inputs[state.input],
+                                 in_quotes(before.name), graph_.outputs[state.output], in_quotes(after.name),
+                                 rule));
             };
             if (has_input[state.input] || has_output[state.output]) {
                 return wrong("an input and an output may be of one state only");
@@ -65,8 +66,11 @@ private:
             has_output[state.output] = true;
             if (before.shape != after.shape || before.type != after.type ||
                 before.quantization != after.quantization || before.file_axes != after.file_axes ||
-                before.file_type != after.file_type) {
-                return wrong("both must have the same shape, type, scales and axes in the file");
+                before.file_type != after.file_type || before.split_axis != after.split_axis) {
+                return wrong(
+                    "both must have the same shape, type and scales, the same axes and number format in "
+                    "files, "
+                    "and be split along the same axis");
             }
             if (before.is_shared != after.is_shared) {
                 return wrong("all inferences must share both, or none");

@@ -163,6 +163,7 @@ ir::Graph GraphMaker::make() && {
     set_outputs(*evaluate(module_.entry, make_inputs()));
     if (graph_.inputs.empty()) throw ModelError("it has no input; a program must have one");
     ir::remove_unread(graph_);
+    if (const auto fault = ir::find_fault(graph_)) throw ModelError(*fault);
     return std::move(graph_);
 }
 
@@ -254,13 +255,6 @@ void GraphMaker::set_outputs(const Arrays& results) {
                 "output {} takes the place of an input and is a constant, which is not compiled", output));
         }
         const auto place = static_cast<std::uint32_t>(places[output]);
-        const ir::Value& before = graph_.values[graph_.inputs[alias.parameter]];
-        if (before.split_axis != graph_.values[graph_.outputs[place]].split_axis) {
-            throw ModelError(
-                fmt::format("output {} takes the place of input {}, and devices have other parts of it; "
-                            "both must be split along the same axis",
-                            output, in_quotes(before.name)));
-        }
         graph_.state.push_back({alias.parameter, place});
     }
 }

@@ -378,21 +378,34 @@ TEST_CASE("State is pairs of an input and the output that replaces it", "[compil
     CHECK(error("state %1 -> %2", "state %1 %2") == "net.txt:4:10: \"%\": it must be ->");
     CHECK(error("state %1 -> %2", "state 1 -> %2") == "net.txt:4:7: \"1\": it must be '%'");
     CHECK(error("state %1 -> %2", "state %0 -> %2") ==
-          "net.txt: state %0 -> %3: an input and an output may be of one state only");
+          "net.txt: state %0 \"a\" -> %3 \"d\": an input and an output may be of one state only");
     CHECK(error("state %0 -> %3", "state %0 -> %2") ==
-          "net.txt: state %0 -> %2: an input and an output may be of one state only");
+          "net.txt: state %0 \"a\" -> %2 \"c\": an input and an output may be of one state only");
     CHECK(error("state %0 -> %3\n", "") == "none");
     const std::string other =
         "graph \"g\"\ninputs %0\noutputs %1\nstate %0 -> %1\n%0 float32 1x4 \"a\"\n%1 float32 1x2x2x1 \"b\"\n"
         "%1 = reshape(%0) \"b\" {shape [1, 2, 2, 1]}\n";
     CHECK(error_of(other) ==
-          "net.txt: state %0 -> %1: both must have the same shape, type, scales and axes in the file");
+          "net.txt: state %0 \"a\" -> %1 \"b\": both must have the same shape, type and scales, the same "
+          "axes and "
+          "number format in files, and be split along the same axis");
     const std::string scaled =
         "graph \"g\"\ninputs %0\noutputs %1\nstate %0 -> %1\n%0 uint8 1x4 \"a\" scale 0.5 zero 0\n"
         "%1 uint8 1x4 \"b\" scale 0.25 zero 0\n%1 = requantize(%0) \"b\"\n";
     CHECK(error_of(scaled) ==
-          "net.txt: state %0 -> %1: both must have the same shape, type, scales and axes in the file");
+          "net.txt: state %0 \"a\" -> %1 \"b\": both must have the same shape, type and scales, the same "
+          "axes and "
+          "number format in files, and be split along the same axis");
     CHECK(error_of(replaced(scaled, "scale 0.25", "scale 0.5")) == "none");
+    const std::string divided =
+        "graph \"g\"\nreplicas 2\ninputs %0\noutputs %1\nstate %0 -> %1\n%0 float32 1x2x2 \"a\" split 0\n"
+        "%1 float32 1x2x2 \"b\" split 0\n%1 = word_chain(%0) \"b\" {steps [\"negate 0\"]}\n";
+    CHECK(error_of(divided) == "none");
+    for (const char* const part : {"\"b\"", "\"b\" split 1"}) {
+        CHECK(error_of(replaced(divided, "\"b\" split 0", part)) ==
+              "net.txt: state %0 \"a\" -> %1 \"b\": both must have the same shape, type and scales, the same "
+              "axes and number format in files, and be split along the same axis");
+    }
     ir::Graph broken = graph;
     broken.state.front().output = 2;
     CHECK(ir::find_fault(broken) == "a state is of inputs or outputs that the network does not have");
@@ -429,7 +442,9 @@ TEST_CASE("Values in files may be of other number formats than in the graph", "[
     }
     CHECK(error_of("graph \"g\"\ninputs %0\noutputs %1\nstate %0 -> %1\n%0 int32 1x2 \"x\" file bool\n"
                    "%1 int32 1x2 \"y\"\n%1 = reshape(%0) \"y\" {shape [1, 2]}\n") ==
-          "net.txt: state %0 -> %1: both must have the same shape, type, scales and axes in the file");
+          "net.txt: state %0 \"x\" -> %1 \"y\": both must have the same shape, type and scales, the same "
+          "axes and "
+          "number format in files, and be split along the same axis");
 }
 
 TEST_CASE("A program of several replicas says which borders are split", "[compiler][ir]") {
@@ -479,7 +494,7 @@ TEST_CASE("Only inputs are stated to be shared; for results it follows", "[compi
     CHECK(error("over_batch 1", "over_batch 2") ==
           "net.txt:11:57: \"end of line\": attribute over_batch is 2; it must be at most 1");
     CHECK(error("outputs %2, %3, %4\n", "outputs %2, %3, %4\nstate %0 -> %3\n") ==
-          "net.txt: state %0 -> %3: all inferences must share both, or none");
+          "net.txt: state %0 \"x\" -> %3 \"r\": all inferences must share both, or none");
     CHECK(error("outputs %2, %3, %4\n", "outputs %2, %3, %4\nstate %1 -> %4\n") == "none");
     ir::Graph broken = graph;
     broken.values[3].is_shared = false;

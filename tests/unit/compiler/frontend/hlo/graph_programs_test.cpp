@@ -674,8 +674,8 @@ TEST_CASE("An input that is split may not be replaced by an output that is not",
     auto& alias = *made.module.proto().mutable_input_output_alias()->add_entries();
     alias.set_kind(1);
     CHECK(refusal(made.module) ==
-          "output 0 takes the place of input \"input 0\", and devices have other parts of it; both must be "
-          "split along the same axis");
+          "state %0 \"input 0\" -> %2 \"output 0\": both must have the same shape, type and scales, the same "
+          "axes and number format in files, and be split along the same axis");
 }
 
 // Small modules that ask for much.
