@@ -44,4 +44,32 @@ Word constant(WordSteps& steps, float number) {
     return constant_word(steps, std::bit_cast<std::uint32_t>(number));
 }
 
+FormulaChain chain_of(const std::vector<FormulaOperand>& operands, const WordFormula& formula) {
+    FormulaChain chain;
+    const auto is_word = [](const FormulaOperand& operand) { return operand.word.has_value(); };
+    const bool has_words_alone = std::ranges::all_of(operands, is_word);
+    const auto is_read = [&](std::size_t i) { return !operands[i].word || (has_words_alone && i == 0); };
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const bool is_new = std::ranges::find(chain.inputs, operands[i].value) == chain.inputs.end();
+        if (is_read(i) && is_new) chain.inputs.push_back(operands[i].value);
+    }
+    WordSteps steps(chain.inputs.size());
+    std::vector<Word> words;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        if (!is_read(i)) {
+            words.push_back(constant_word(steps, *operands[i].word));
+            continue;
+        }
+        const auto place = std::ranges::find(chain.inputs, operands[i].value) - chain.inputs.begin();
+        words.emplace_back(steps, static_cast<std::uint8_t>(place));
+    }
+    const Word result = formula(words);
+    if (result.number() < chain.inputs.size()) {
+        chain.result = result.number();
+        return chain;
+    }
+    for (const WordStep& step : steps.up_to(result.number())) chain.steps.push_back(to_text(step));
+    return chain;
+}
+
 }  // namespace systole::ir

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/word_operation.h"
@@ -19,7 +22,6 @@ public:
     std::uint8_t add(WordStep step);
     /// The steps up to a value, which is none of the inputs.
     std::vector<WordStep> up_to(std::uint8_t value) const;
-    std::size_t inputs() const { return inputs_; }
 
 private:
     std::size_t inputs_;
@@ -62,6 +64,25 @@ Word apply(WordOperation operation, const std::vector<WordOperand>& operands);
 /// The same word for every element, and the same number, which must be settled.
 Word constant_word(WordSteps& steps, std::uint32_t word);
 Word constant(WordSteps& steps, float number);
+
+/// The word of a result as a formula of the words of its operands.
+using WordFormula = std::function<Word(std::span<const Word>)>;
+
+/// An operand of a formula: the elements of a value, or a word that all elements have.
+struct FormulaOperand {
+    std::uint32_t value = 0;
+    std::optional<std::uint32_t> word{};
+};
+
+/// A formula as a `word_chain` has it.
+struct FormulaChain {
+    std::vector<std::uint32_t> inputs{};  ///< the values that it reads, each once
+    std::vector<std::string> steps{};     ///< empty if the result is the input `result`
+    std::size_t result = 0;
+};
+
+/// If all operands are words, the first one is an input all the same: a chain has one.
+FormulaChain chain_of(const std::vector<FormulaOperand>& operands, const WordFormula& formula);
 
 inline Word operator+(const WordOperand& a, const WordOperand& b) {
     return apply(WordOperation::Add, {a, b});

@@ -104,29 +104,22 @@ ir::ValueId WordsBuilder::chain(const std::vector<ir::ValueId>& inputs, const Wo
         return input.constant && input.constant->is_known() && input.shape.elements() == 1 &&
                input.shape.rank() <= most_axes;
     };
-    std::vector<ir::ValueId> read;
+    std::vector<ir::FormulaOperand> operands;
     for (const ir::ValueId id : inputs) {
-        if (!is_number(id) && std::ranges::find(read, id) == read.end()) read.push_back(id);
-    }
-    if (read.size() > most_chain_inputs) throw std::logic_error("a chain of words has too many inputs");
-    ir::WordSteps steps(read.size());
-    std::vector<Word> words;
-    for (const ir::ValueId id : inputs) {
+        operands.push_back({.value = id});
         if (is_number(id)) {
-            words.push_back(ir::constant(steps, value(id).constant->values<float>().front()));
-            continue;
+            const float number = value(id).constant->values<float>().front();
+            operands.back().word = std::bit_cast<std::uint32_t>(number);
         }
-        const auto place = std::ranges::find(read, id) - read.begin();
-        words.emplace_back(steps, static_cast<std::uint8_t>(place));
     }
-    const Word result = formula(words);
-    if (result.number() < read.size()) {
-        if (read.size() == 1) return read.front();
+    ir::FormulaChain chain = ir::chain_of(operands, formula);
+    if (chain.inputs.size() > most_chain_inputs)
+        throw std::logic_error("a chain of words has too many inputs");
+    if (chain.steps.empty()) {
+        if (chain.inputs.size() == 1) return chain.inputs.front();
         throw std::logic_error("a formula of several words is one of them");
     }
-    std::vector<std::string> texts;
-    for (const WordStep& step : steps.up_to(result.number())) texts.push_back(to_text(step));
-    return append("word_chain", {{"steps", std::move(texts)}}, std::move(read));
+    return append("word_chain", {{"steps", std::move(chain.steps)}}, std::move(chain.inputs));
 }
 
 ir::ValueId WordsBuilder::reduce(systole::Reduction reduction, ir::ValueId input,

@@ -21,8 +21,7 @@ using ir::WordsOptions;
 /// As many as a chain of a program has sources (docs/isa.md, `.source`).
 inline constexpr std::size_t most_chain_inputs = 4;
 
-/// The result of a chain as a formula of its inputs.
-using WordFormula = std::function<Word(std::span<const Word> inputs)>;
+using ir::WordFormula;
 
 /// Builds the graph of primitives whose attributes state every bit: each node of a float graph adds those
 /// that compute it, by the rule of its operator (Operator::to_words). Values keep ir::Value::before of those

@@ -460,42 +460,22 @@ std::optional<std::uint32_t> GraphMaker::word_of(const Array& array) const {
 
 Array GraphMaker::chain(ElementType type, const Numbers& dimensions, const std::vector<Array>& operands,
                         const WordFormula& formula) {
-    std::vector<ir::ValueId> read;
-    std::vector<ir::ValueId> ids;  // of the operands
-    std::vector<std::optional<std::uint32_t>> numbers;
+    std::vector<ir::FormulaOperand> read;
     for (const Array& operand : operands) {
-        numbers.push_back(word_of(operand));
-        ids.push_back(operand.id);
+        read.push_back({.value = operand.id, .word = word_of(operand)});
         // One element may still have the axes of an array that it was taken from.
         if (graph_.values[operand.id].shape.rank() > dimensions.size() + 1)
-            ids.back() = reshaped(operand.id, ir::Shape{1});
-        if (!numbers.back() && std::ranges::find(read, ids.back()) == read.end()) read.push_back(ids.back());
+            read.back().value = reshaped(operand.id, ir::Shape{1});
     }
-    // Of numbers alone, one is an input of the node, which is then a constant.
-    if (read.empty()) {
-        read.push_back(ids.front());
-        numbers.front().reset();
-    }
-    ir::WordSteps steps(read.size());
-    std::vector<ir::Word> words;
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-        if (numbers[i]) {
-            words.push_back(ir::constant_word(steps, *numbers[i]));
-            continue;
-        }
-        const auto place = std::ranges::find(read, ids[i]) - read.begin();
-        words.emplace_back(steps, static_cast<std::uint8_t>(place));
-    }
-    ir::Word result = formula(words);
+    ir::FormulaChain made = ir::chain_of(read, formula);
     Array array{.id = 0, .type = type, .dimensions = dimensions};
-    if (result.number() < read.size()) {
-        array.id = read[result.number()];
+    if (made.steps.empty()) {
+        array.id = made.inputs[made.result];
         if (graph_.values[array.id].type == graph_type(type)) return array;
-        result = same_bits(result);
+        made = ir::chain_of(read, [&](std::span<const ir::Word> in) { return same_bits(formula(in)); });
     }
-    std::vector<std::string> texts;
-    for (const ir::WordStep& step : steps.up_to(result.number())) texts.push_back(to_text(step));
-    array.id = append("word_chain", {{"steps", std::move(texts)}}, std::move(read), graph_type(type));
+    array.id =
+        append("word_chain", {{"steps", std::move(made.steps)}}, std::move(made.inputs), graph_type(type));
     return array;
 }
 

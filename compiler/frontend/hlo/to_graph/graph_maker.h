@@ -68,8 +68,7 @@ struct Operation {
     }
 };
 
-/// The word of the result as a formula of the operands' words.
-using WordFormula = std::function<ir::Word(std::span<const ir::Word>)>;
+using ir::WordFormula;
 
 /// The number format of an array's elements in the graph, and in files.
 DataType graph_type(ElementType type);
