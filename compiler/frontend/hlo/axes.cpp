@@ -51,11 +51,18 @@ Numbers extents_of(const Shape& array, Axes axes) {
     return extents;
 }
 
-Numbers other_extents(const Shape& array, Axes axes) {
-    Numbers extents;
-    for (std::size_t axis = 0; axis < array.rank(); ++axis) {
-        if (!contains(axes, axis)) extents.push_back(array.dimensions[axis]);
+Numbers other_axes(std::size_t rank, Axes axes) {
+    Numbers others;
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+        if (!contains(axes, axis)) others.push_back(static_cast<std::int64_t>(axis));
     }
+    return others;
+}
+
+Numbers other_extents(Axes dimensions, Axes axes) {
+    Numbers extents;
+    for (const std::int64_t axis : other_axes(dimensions.size(), axes))
+        extents.push_back(dimensions[static_cast<std::size_t>(axis)]);
     return extents;
 }
 

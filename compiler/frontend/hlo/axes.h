@@ -26,7 +26,8 @@ Numbers concatenated(Axes first, Axes second);
 std::int64_t extent_of(const Shape& array, std::int64_t axis);
 Numbers extents_of(const Shape& array, Axes axes);
 
-/// The sizes of the axes that are not named.
-Numbers other_extents(const Shape& array, Axes axes);
+/// The axes of an array of this rank that are not named, and their sizes.
+Numbers other_axes(std::size_t rank, Axes axes);
+Numbers other_extents(Axes dimensions, Axes axes);
 
 }  // namespace systole::hlo

@@ -103,7 +103,7 @@ Numbers checked_index_extents(const Shape& operand, const Shape& indices, const 
         CheckedInstruction::fail(fmt::format(
             "its batch dimensions have sizes {} and {}; they must be the same", of_operand, of_indices));
     }
-    return other_extents(indices, std::span(&axes.vector_axis, 1));
+    return other_extents(indices.dimensions, std::span(&axes.vector_axis, 1));
 }
 
 }  // namespace

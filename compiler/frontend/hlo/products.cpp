@@ -110,7 +110,8 @@ void check_dot(const CheckedInstruction& at) {
     check_axes("a dimension of its second operand", right, at.array(1).rank());
     check_pairs(at, "contracting", dot.left_contracting, dot.right_contracting);
     check_pairs(at, "batch", dot.left_batch, dot.right_batch);
-    const Numbers free = concatenated(other_extents(at.array(0), left), other_extents(at.array(1), right));
+    const Numbers free = concatenated(other_extents(at.array(0).dimensions, left),
+                                      other_extents(at.array(1).dimensions, right));
     at.expect(at.result().type, concatenated(extents_of(at.array(0), dot.left_batch), free));
 }
 

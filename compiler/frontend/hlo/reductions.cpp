@@ -104,7 +104,7 @@ void check_reduce(const CheckedInstruction& at) {
     const Numbers& axes = at.attributes<Dimensions>().dimensions;
     check_axes("a dimension", axes, array.rank());
     check_combiner(at, 0, types);
-    check_results(at, types, other_extents(array, axes));
+    check_results(at, types, other_extents(array.dimensions, axes));
 }
 
 void check_reduce_window(const CheckedInstruction& at) {

@@ -24,6 +24,7 @@ import jax  # noqa: E402
 import numpy as np  # noqa: E402
 import families  # noqa: E402
 import programs  # noqa: E402
+from compare_cases import settled  # noqa: E402
 from rounded_products import RUNS, is_exact, moved, rounded  # noqa: E402
 
 
@@ -40,11 +41,8 @@ def bytes_of(arrays):
 
 
 def comparable(array):
-    """As numbers whose differences can be taken; float32 without subnormal numbers."""
-    if array.dtype.kind in "biu":
-        return array.astype(np.int64)
-    wide = array.astype(np.float64)
-    return np.where(np.abs(wide) < 2.0**-126, np.copysign(0, wide), wide) if array.dtype != np.float16 else wide
+    """As numbers whose differences can be taken."""
+    return array.astype(np.int64) if array.dtype.kind in "biu" else settled(array)
 
 
 def moves(array, others):

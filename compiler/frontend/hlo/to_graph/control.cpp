@@ -25,13 +25,11 @@ Arrays map_same(GraphMaker& /*maker*/, const Operation& operation) {
     return operation.all_arrays();
 }
 
-Arrays map_tuple(GraphMaker& /*maker*/, const Operation& operation) {
-    return operation.all_arrays();
-}
-
 Arrays map_get_tuple_element(GraphMaker& maker, const Operation& operation) {
     const std::uint32_t index = operation.attributes<TupleElement>().index;
-    const std::vector<std::size_t>& places = maker.part_places(operation.operand_shape);
+    const InstructionId tuple = operation.instruction.operands.front();
+    const std::vector<std::size_t>& places =
+        maker.part_places(operation.computation.instructions[tuple].shape);
     const Arrays& arrays = *operation.operands[0];
     return {arrays.begin() + static_cast<std::ptrdiff_t>(places[index]),
             arrays.begin() + static_cast<std::ptrdiff_t>(places[index + 1])};

@@ -313,11 +313,10 @@ SharedArrays GraphMaker::evaluate(ComputationId called, std::vector<SharedArrays
         for (const InstructionId operand : instruction.operands) operands.push_back(results[operand]);
         // What is done for each element belongs to the instruction that does it.
         if (lifted == nullptr) enter(instruction);
-        const ShapeId shape =
-            operands.empty() ? 0 : computation.instructions[instruction.operands.front()].shape;
-        results[i] = std::make_shared<const Arrays>(
-            map({.instruction = instruction, .operands = operands, .operand_shape = shape, .lifted = lifted},
-                computation.name));
+        results[i] = std::make_shared<const Arrays>(map({.computation = computation,
+                                                         .instruction = instruction,
+                                                         .operands = operands,
+                                                         .lifted = lifted}));
         count_instructions(results[i]->size() / arrays_of_an_instruction);
     }
     call_ = before;
@@ -343,16 +342,16 @@ const std::vector<std::size_t>& GraphMaker::part_places(ShapeId tuple) {
     return found->second;
 }
 
-Arrays GraphMaker::map(const Operation& operation, const std::string& computation) {
+Arrays GraphMaker::map(const Operation& operation) {
     const Instruction& instruction = operation.instruction;
     try {
         return map_instruction(*this, operation);
     } catch (const PlacedError&) {
         throw;
     } catch (const ModelError& error) {
-        throw PlacedError(fmt::format("computation {}: instruction {} ({}): {}", in_quotes(computation),
-                                      in_quotes(instruction.name), traits_of(instruction.opcode).name,
-                                      error.what()));
+        throw PlacedError(fmt::format("computation {}: instruction {} ({}): {}",
+                                      in_quotes(operation.computation.name), in_quotes(instruction.name),
+                                      traits_of(instruction.opcode).name, error.what()));
     }
 }
 
@@ -561,6 +560,16 @@ Array GraphMaker::transpose(const Array& array, const Numbers& axes) {
     return result;
 }
 
+Array GraphMaker::transpose_back(const Array& array, const Numbers& axes, const Numbers& dimensions) {
+    Numbers moved;
+    Numbers back(axes.size());
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        moved.push_back(dimensions[place(axes[i])]);
+        back[place(axes[i])] = static_cast<std::int64_t>(i);
+    }
+    return transpose(reshape(array, moved), back);
+}
+
 Array GraphMaker::slice(const Array& array, const Numbers& first, const Numbers& step, const Numbers& count) {
     Array result = array;
     result.dimensions = count;
@@ -583,6 +592,39 @@ Array GraphMaker::slice(const Array& array, const Numbers& first, const Numbers&
                        {{"first", std::move(from)}, {"step", std::move(steps)}, {"count", std::move(counts)}},
                        {array.id}, graph_.values[array.id].type);
     return result;
+}
+
+Array GraphMaker::part(const Array& array, std::size_t axis, std::int64_t first, std::int64_t count) {
+    Numbers from(array.dimensions.size(), 0);
+    from[axis] = first;
+    Numbers counts = array.dimensions;
+    counts[axis] = count;
+    return slice(array, from, Numbers(from.size(), 1), counts);
+}
+
+Array GraphMaker::reduce(std::string_view reduction, const Array& array, const Numbers& axes) {
+    Array result = array;
+    std::vector<std::int64_t> reduced;
+    for (const std::int64_t axis : axes) {
+        if (array.dimensions[place(axis)] == 1) continue;
+        reduced.push_back(axis + 1);
+        result.dimensions[place(axis)] = 1;
+    }
+    if (reduced.empty()) return array;
+    std::ranges::sort(reduced);
+    result.id = append("word_reduce",
+                       {{"reduction", std::string(reduction)},
+                        {"axes", std::move(reduced)},
+                        {"keep", std::int64_t{1}},
+                        {"sum_tile", std::int64_t{0}}},
+                       {value_of(array)}, graph_type(array.type));
+    return result;
+}
+
+Array GraphMaker::select(const Array& truth, const Array& yes, const Array& no) {
+    return chain(yes.type, yes.dimensions, {truth, yes, no}, [](std::span<const ir::Word> in) {
+        return ir::apply(WordOperation::Select, {in[0], in[1], in[2]});
+    });
 }
 
 Array GraphMaker::concatenate(const std::vector<Array>& arrays, std::size_t axis) {

@@ -53,9 +53,9 @@ using SharedArrays = std::shared_ptr<const Arrays>;
 
 /// An instruction that is being mapped, with its operands.
 struct Operation {
+    const Computation& computation;
     const Instruction& instruction;
     std::span<const SharedArrays> operands;
-    ShapeId operand_shape = 0;  ///< of the first operand
     /// In a computation of single numbers that is applied to whole arrays: their dimensions.
     const Numbers* lifted = nullptr;
 
@@ -118,8 +118,16 @@ public:
     Array reshape(const Array& array, const Numbers& dimensions);
     /// Axis i of the result is axis axes[i].
     Array transpose(const Array& array, const Numbers& axes);
+    /// Undoes `transpose`: an array of these dimensions, of its elements in the order of the axes.
+    Array transpose_back(const Array& array, const Numbers& axes, const Numbers& dimensions);
     /// Elements first, first + step, ... along each axis.
     Array slice(const Array& array, const Numbers& first, const Numbers& step, const Numbers& count);
+    /// Neighbours along one axis.
+    Array part(const Array& array, std::size_t axis, std::int64_t first, std::int64_t count);
+    /// Reduced along axes by one of the machine's reductions; the axes keep one element.
+    Array reduce(std::string_view reduction, const Array& array, const Numbers& axes);
+    /// The elements of `yes` where the truth holds, elsewhere those of `no`.
+    Array select(const Array& truth, const Array& yes, const Array& no);
     /// A word before and behind each axis, and between elements; negative edges cut off.
     Array pad(const Array& array, std::span<const PaddingDimension> padding, const Array& word);
     Array concatenate(const std::vector<Array>& arrays, std::size_t axis);
@@ -140,7 +148,7 @@ private:
         bool is_backward = false;
     };
 
-    Arrays map(const Operation& operation, const std::string& computation);
+    Arrays map(const Operation& operation);
     void enter(const Instruction& instruction);
     void count_instructions(std::size_t count);
     void count_constant(std::size_t elements);
@@ -245,7 +253,6 @@ Arrays map_map(GraphMaker& maker, const Operation& operation);
 Arrays map_while(GraphMaker& maker, const Operation& operation);
 Arrays map_conditional(GraphMaker& maker, const Operation& operation);
 Arrays map_same(GraphMaker& maker, const Operation& operation);
-Arrays map_tuple(GraphMaker& maker, const Operation& operation);
 Arrays map_get_tuple_element(GraphMaker& maker, const Operation& operation);
 
 // collectives.cpp

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/hlo/axes.h"
 #include "compiler/frontend/hlo/to_graph/graph_maker.h"
 #include "compiler/frontend/hlo/to_graph/words.h"
 #include "compiler/ir/model_error.h"
@@ -17,10 +18,6 @@ using Words = std::span<const Word>;
 /// What is compared with computed places, at most: elements of an array, and nodes.
 constexpr std::int64_t most_compared_elements = std::int64_t{1} << 26;
 constexpr std::int64_t most_places = 4096;
-
-bool has(const Numbers& axes, std::size_t axis) {
-    return std::ranges::find(axes, static_cast<std::int64_t>(axis)) != axes.end();
-}
 
 std::int64_t elements_of(const Numbers& dimensions) {
     std::int64_t elements = 1;
@@ -76,28 +73,6 @@ Array range_along(GraphMaker& maker, const Numbers& dimensions, std::size_t axis
     return maker.iota(ElementType::S32, dimensions, axis);
 }
 
-Array reduced(GraphMaker& maker, std::string_view reduction, const Array& array, std::size_t axis) {
-    Array result = array;
-    result.dimensions[axis] = 1;
-    if (array.dimensions[axis] == 1) return result;
-    result.id = maker.append("word_reduce",
-                             {{"reduction", std::string(reduction)},
-                              {"axes", std::vector<std::int64_t>{static_cast<std::int64_t>(axis) + 1}},
-                              {"keep", std::int64_t{1}},
-                              {"sum_tile", std::int64_t{0}}},
-                             {maker.value_of(array)}, graph_type(array.type));
-    return result;
-}
-
-Array part_along(GraphMaker& maker, const Array& array, std::size_t axis, std::int64_t first,
-                 std::int64_t count) {
-    Numbers from(array.dimensions.size(), 0);
-    from[axis] = first;
-    Numbers counts = array.dimensions;
-    counts[axis] = count;
-    return maker.slice(array, from, Numbers(from.size(), 1), counts);
-}
-
 /// Where `a` + `offset` is `b`.
 Array places_meet(GraphMaker& maker, const Numbers& dimensions, const Array& a, std::int64_t offset,
                   const Array& b) {
@@ -109,29 +84,24 @@ Array places_meet(GraphMaker& maker, const Numbers& dimensions, const Array& a, 
     });
 }
 
-Array chosen(GraphMaker& maker, const Array& truth, const Array& yes, const Array& no) {
-    return maker.chain(yes.type, yes.dimensions, {truth, yes, no},
-                       [](Words in) { return apply(WordOperation::Select, in[0], in[1], in[2]); });
-}
-
 /// `size` elements of an axis from a place on that is inside. The place has dimensions that are broadcast to
 /// those of the array, with 1 along the axis.
 Array taken_along(GraphMaker& maker, const Array& array, std::size_t axis, const Array& start,
                   std::int64_t size) {
     const std::int64_t extent = array.dimensions[axis];
     if (size == extent) return array;
-    if (const auto place = maker.word_of(start)) return part_along(maker, array, axis, *place, size);
+    if (const auto place = maker.word_of(start)) return maker.part(array, axis, *place, size);
     check_compared(array.dimensions);
     const std::int64_t starts = extent - size + 1;
     if (size > 1 && starts <= size) {
         check_places(starts);
-        Array result = part_along(maker, array, axis, 0, size);
+        Array result = maker.part(array, axis, 0, size);
         for (std::int64_t place = 1; place < starts; ++place) {
-            const Array each = part_along(maker, array, axis, place, size);
+            const Array each = maker.part(array, axis, place, size);
             const Array here = maker.constant(ElementType::S32, {}, static_cast<std::uint32_t>(place));
             const Array meets =
                 places_meet(maker, each.dimensions, broadcast(start, each.dimensions), 0, here);
-            result = chosen(maker, meets, each, result);
+            result = maker.select(meets, each, result);
         }
         return result;
     }
@@ -141,12 +111,13 @@ Array taken_along(GraphMaker& maker, const Array& array, std::size_t axis, const
     for (std::int64_t i = 0; i < size; ++i) {
         const Array meets =
             places_meet(maker, array.dimensions, broadcast(start, array.dimensions), i, places);
+        const Numbers along{static_cast<std::int64_t>(axis)};
         // All bits but those of the one element are 0.
         const Array zero = maker.constant(ElementType::S32, {}, 0);
         const Array alone =
             maker.chain(ElementType::S32, array.dimensions, {meets, array, zero},
                         [](Words in) { return apply(WordOperation::Select, in[0], in[1], in[2]); });
-        elements.push_back(as_type(maker, reduced(maker, "or", alone, axis), array.type));
+        elements.push_back(as_type(maker, maker.reduce("or", alone, along), array.type));
     }
     return maker.concatenate(elements, axis);
 }
@@ -170,9 +141,7 @@ public:
             }
             batch_.push_back(indices[axis]);
         }
-        for (std::size_t axis = 0; axis < operand.size(); ++axis) {
-            if (!has(operand_batch, axis)) kept_.push_back(static_cast<std::int64_t>(axis));
-        }
+        kept_ = other_axes(operand.size(), operand_batch);
         for (const std::int64_t axis : own_) windows_ *= batch_[place(axis)];
     }
 
@@ -188,35 +157,23 @@ public:
 
     /// The operand, the same for all windows.
     Array operand(GraphMaker& maker, const Array& array) const {
-        Numbers axes = common_of_operand_;
-        axes.insert(axes.end(), kept_.begin(), kept_.end());
-        const Array moved = maker.transpose(array, axes);
+        const Array moved = maker.transpose(array, concatenated(common_of_operand_, kept_));
         Numbers dimensions = moved.dimensions;
         dimensions.insert(dimensions.begin() + static_cast<std::ptrdiff_t>(common_.size()), 1);
         return maker.reshape(moved, dimensions);
     }
     /// Back from `operand`.
     Array in_own_order(GraphMaker& maker, const Array& array) const {
-        Numbers axes = common_of_operand_;
-        axes.insert(axes.end(), kept_.begin(), kept_.end());
-        Numbers dimensions;
-        Numbers back(axes.size());
-        for (std::size_t i = 0; i < axes.size(); ++i) {
-            dimensions.push_back(operand_[place(axes[i])]);
-            back[place(axes[i])] = static_cast<std::int64_t>(i);
-        }
-        return maker.transpose(maker.reshape(array, dimensions), back);
+        return maker.transpose_back(array, concatenated(common_of_operand_, kept_), operand_);
     }
     /// Number `component` of each vector of indices.
     Array index(GraphMaker& maker, const Array& indices, std::size_t component) const {
         Array number = indices;
         if (static_cast<std::size_t>(vector_axis_) < indices.dimensions.size()) {
-            number = part_along(maker, indices, place(vector_axis_), static_cast<std::int64_t>(component), 1);
+            number = maker.part(indices, place(vector_axis_), static_cast<std::int64_t>(component), 1);
             number = maker.reshape(number, batch_);
         }
-        Numbers axes = common_;
-        axes.insert(axes.end(), own_.begin(), own_.end());
-        number = maker.transpose(number, axes);
+        number = maker.transpose(number, concatenated(common_, own_));
         Numbers dimensions = common_extents();
         dimensions.push_back(windows_);
         dimensions.insert(dimensions.end(), kept_.size(), 1);
@@ -225,10 +182,7 @@ public:
     /// Windows with the axes of the indices (`batch`, in an array's order) and their own ones.
     Array windows(GraphMaker& maker, const Array& array, const Numbers& window_axes,
                   const Numbers& window_extents) const {
-        Numbers batch_axes;
-        for (std::size_t axis = 0; axis < array.dimensions.size(); ++axis) {
-            if (!has(window_axes, axis)) batch_axes.push_back(static_cast<std::int64_t>(axis));
-        }
+        const Numbers batch_axes = other_axes(array.dimensions.size(), window_axes);
         Numbers axes;
         for (const std::int64_t axis : common_) axes.push_back(batch_axes[place(axis)]);
         for (const std::int64_t axis : own_) axes.push_back(batch_axes[place(axis)]);
@@ -242,20 +196,11 @@ public:
     Array result(GraphMaker& maker, const Array& array, const Numbers& offset_axes,
                  const Numbers& result_dimensions) const {
         Numbers order;  // the axes of the result in the order of `array`
-        Numbers batch_axes;
-        for (std::size_t axis = 0; axis < result_dimensions.size(); ++axis) {
-            if (!has(offset_axes, axis)) batch_axes.push_back(static_cast<std::int64_t>(axis));
-        }
+        const Numbers batch_axes = other_axes(result_dimensions.size(), offset_axes);
         for (const std::int64_t axis : common_) order.push_back(batch_axes[place(axis)]);
         for (const std::int64_t axis : own_) order.push_back(batch_axes[place(axis)]);
         order.insert(order.end(), offset_axes.begin(), offset_axes.end());
-        Numbers dimensions;
-        Numbers back(order.size());
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            dimensions.push_back(result_dimensions[place(order[i])]);
-            back[place(order[i])] = static_cast<std::int64_t>(i);
-        }
-        return maker.transpose(maker.reshape(array, dimensions), back);
+        return maker.transpose_back(array, order, result_dimensions);
     }
 
 private:
@@ -295,10 +240,10 @@ void place_along(GraphMaker& maker, Placed& placed, std::size_t axis, std::int64
     Array values = placed.values;
     if (size > 1 && size < extent) {
         check_places(size);
-        Array all = broadcast(part_along(maker, placed.values, axis, 0, 1), dimensions);
+        Array all = broadcast(maker.part(placed.values, axis, 0, 1), dimensions);
         for (std::int64_t i = 1; i < size; ++i) {
-            const Array element = broadcast(part_along(maker, placed.values, axis, i, 1), dimensions);
-            all = chosen(maker, places_meet(maker, dimensions, begin, i, places), element, all);
+            const Array element = broadcast(maker.part(placed.values, axis, i, 1), dimensions);
+            all = maker.select(places_meet(maker, dimensions, begin, i, places), element, all);
         }
         values = all;
     }
@@ -326,7 +271,7 @@ std::vector<Array> start_indices(GraphMaker& maker, const Operation& operation, 
         return starts;
     }
     for (std::size_t i = 0; i < rank; ++i) {
-        const Array one = part_along(maker, operation.operand(first), 0, static_cast<std::int64_t>(i), 1);
+        const Array one = maker.part(operation.operand(first), 0, static_cast<std::int64_t>(i), 1);
         starts.push_back(as_place(maker, maker.reshape(one, {})));
     }
     return starts;
@@ -358,7 +303,7 @@ Arrays map_dynamic_update_slice(GraphMaker& maker, const Operation& operation) {
     }
     if (placed.values.dimensions == update.dimensions && array.dimensions == update.dimensions)
         return {update};
-    return {chosen(maker, placed.mask, placed.values, array)};
+    return {maker.select(placed.mask, placed.values, array)};
 }
 
 Arrays map_gather(GraphMaker& maker, const Operation& operation) {
@@ -382,7 +327,7 @@ Arrays map_gather(GraphMaker& maker, const Operation& operation) {
     for (const std::int64_t axis : arrays.kept()) {
         const std::size_t at = arrays.place_of(axis);
         if (taken.dimensions[at] != gather.slice_sizes[place(axis)])
-            taken = part_along(maker, taken, at, 0, gather.slice_sizes[place(axis)]);
+            taken = maker.part(taken, at, 0, gather.slice_sizes[place(axis)]);
     }
     return {arrays.result(maker, taken, gather.offset_axes, maker.result_of(operation).dimensions)};
 }
@@ -408,7 +353,7 @@ Arrays map_scatter(GraphMaker& maker, const Operation& operation) {
     Numbers extents;
     std::size_t next = 0;
     for (const std::int64_t axis : arrays.kept()) {
-        extents.push_back(has(scatter.inserted_window_axes, place(axis))
+        extents.push_back(contains(scatter.inserted_window_axes, place(axis))
                               ? 1
                               : operation.operand(2).dimensions[place(scatter.update_window_axes[next++])]);
     }
@@ -430,21 +375,22 @@ Arrays map_scatter(GraphMaker& maker, const Operation& operation) {
     }
     const Array target = arrays.operand(maker, operand);
     const std::size_t axis = arrays.windows_axis();
+    const Numbers along{static_cast<std::int64_t>(axis)};
     if (sets) {
         if (arrays.windows() == 1)
-            return {arrays.in_own_order(maker, chosen(maker, placed.mask, placed.values, target))};
+            return {arrays.in_own_order(maker, maker.select(placed.mask, placed.values, target))};
         // Of several updates of a place, the last one stays.
         const Numbers& dimensions = placed.values.dimensions;
         const Array number = range_along(maker, dimensions, axis);
         const Array none = maker.constant(ElementType::S32, {}, ~std::uint32_t{0});
-        const Array last = reduced(maker, "maximum_int",
-                                   chosen(maker, placed.mask, number, broadcast(none, dimensions)), axis);
+        const Array last = maker.reduce(
+            "maximum_int", maker.select(placed.mask, number, broadcast(none, dimensions)), along);
         const Array alone = maker.chain(
             ElementType::S32, dimensions, {broadcast(last, dimensions), number, placed.values}, [](Words in) {
                 return apply(WordOperation::Select, apply(WordOperation::EqualInt, in[0], in[1]), in[2],
                              word(in[0], 0));
             });
-        const Array value = as_type(maker, reduced(maker, "or", alone, axis), operand.type);
+        const Array value = as_type(maker, maker.reduce("or", alone, along), operand.type);
         const Array result =
             maker.chain(operand.type, target.dimensions, {last, value, target}, [](Words in) {
                 return apply(WordOperation::Select, apply(WordOperation::LessInt, in[0], word(in[0], 0)),
@@ -453,8 +399,8 @@ Arrays map_scatter(GraphMaker& maker, const Operation& operation) {
         return {arrays.in_own_order(maker, result)};
     }
     const Array neutral = maker.constant(operand.type, {}, reduction->neutral);
-    Array sums = chosen(maker, placed.mask, placed.values, broadcast(neutral, placed.values.dimensions));
-    sums = fitted_result(maker, reduced(maker, reduction->name, sums, axis));
+    Array sums = maker.select(placed.mask, placed.values, broadcast(neutral, placed.values.dimensions));
+    sums = fitted_result(maker, maker.reduce(reduction->name, sums, along));
     const Array result = maker.chain(operand.type, target.dimensions, {target, sums},
                                      [&](Words in) { return combined(*opcode, operand.type, in[0], in[1]); });
     return {arrays.in_own_order(maker, result)};

@@ -100,9 +100,8 @@ Rule rule_of(Opcode opcode) {
             return &map_conditional;
         case Opcode::Copy:
         case Opcode::OptBarrier:
-            return &map_same;
         case Opcode::Tuple:
-            return &map_tuple;
+            return &map_same;
         case Opcode::GetTupleElement:
             return &map_get_tuple_element;
         case Opcode::DynamicSlice:

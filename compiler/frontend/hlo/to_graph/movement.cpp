@@ -190,9 +190,9 @@ Array GraphMaker::padded(const Array& array, std::span<const PaddingDimension> p
         mask = pad(whole(mask), padding, one);
         const Array zero = constant(array.type, {}, 0);
         const Array beside = pad(array, padding, zero);
-        return chain(array.type, beside.dimensions, {mask, word, beside}, [](std::span<const ir::Word> in) {
-            return apply(WordOperation::Select, in[0], in[1], in[2]);
-        });
+        Array number_around = word;
+        number_around.dimensions = beside.dimensions;
+        return select(mask, number_around, beside);
     }
     if (graph_.values[result.id].shape.elements() == 1 && word_of(array) == number) {
         for (std::size_t axis = 0; axis < rank; ++axis) {

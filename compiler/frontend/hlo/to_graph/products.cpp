@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "compiler/frontend/hlo/axes.h"
 #include "compiler/frontend/hlo/to_graph/graph_maker.h"
 #include "compiler/frontend/hlo/to_graph/words.h"
 #include "compiler/ir/model_error.h"
@@ -18,34 +19,17 @@ std::int64_t product_of(const Numbers& dimensions, const Numbers& axes) {
     return product;
 }
 
-Numbers free_axes(std::size_t rank, const Numbers& batch, const Numbers& contracting) {
-    Numbers axes;
-    for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(rank); ++axis) {
-        if (std::ranges::find(batch, axis) == batch.end() &&
-            std::ranges::find(contracting, axis) == contracting.end())
-            axes.push_back(axis);
-    }
-    return axes;
-}
-
 /// An operand of a product as matrices: [batch, rows, K], or [batch, K, rows] if `is_transposed`.
 struct Matrices {
     Array array;
     bool is_transposed = false;
 };
 
-/// Axes in the order batch, free, contracting, or batch, contracting, free where the array has that order
-/// already.
-/// `prefers_transposed`: which one it becomes if it has neither.
+/// Axes in the order batch, free, contracting, or batch, contracting, free: the one that the array has, and
+/// if it has both or neither, the second one with `prefers_transposed`.
 Matrices matrices_of(GraphMaker& maker, const Array& array, const Numbers& batch, const Numbers& free,
                      const Numbers& contracting, bool prefers_transposed) {
-    const auto joined = [](const Numbers& a, const Numbers& b, const Numbers& c) {
-        Numbers all = a;
-        all.insert(all.end(), b.begin(), b.end());
-        all.insert(all.end(), c.begin(), c.end());
-        return all;
-    };
-    const Numbers transposed = joined(batch, contracting, free);
+    const Numbers transposed = concatenated(concatenated(batch, contracting), free);
     Matrices matrices;
     // Axes of one element don't matter to the order.
     const auto is_in_order = [&](const Numbers& axes) {
@@ -57,7 +41,7 @@ Matrices matrices_of(GraphMaker& maker, const Array& array, const Numbers& batch
         }
         return true;
     };
-    const Numbers straight = joined(batch, free, contracting);
+    const Numbers straight = concatenated(concatenated(batch, free), contracting);
     matrices.is_transposed = prefers_transposed ? is_in_order(transposed) || !is_in_order(straight)
                                                 : is_in_order(transposed) && !is_in_order(straight);
     const std::int64_t count = product_of(array.dimensions, batch);
@@ -142,8 +126,10 @@ Arrays map_dot(GraphMaker& maker, const Operation& operation) {
     const Array& right = operation.operand(1);
     require_floats(left);
     require_floats(right);
-    const Numbers left_free = free_axes(left.dimensions.size(), dot.left_batch, dot.left_contracting);
-    const Numbers right_free = free_axes(right.dimensions.size(), dot.right_batch, dot.right_contracting);
+    const Numbers left_free =
+        other_axes(left.dimensions.size(), concatenated(dot.left_batch, dot.left_contracting));
+    const Numbers right_free =
+        other_axes(right.dimensions.size(), concatenated(dot.right_batch, dot.right_contracting));
     const Matrices a = matrices_of(maker, left, dot.left_batch, left_free, dot.left_contracting, false);
     const Matrices b = matrices_of(maker, right, dot.right_batch, right_free, dot.right_contracting, true);
     std::vector<ir::NamedAttribute> attributes = precision_of(dot.precision, dot.has_algorithm);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "compiler/frontend/hlo/axes.h"
 #include "compiler/frontend/hlo/to_graph/graph_maker.h"
 #include "compiler/frontend/hlo/to_graph/words.h"
 #include "compiler/ir/model_error.h"
@@ -12,8 +13,8 @@
 namespace systole::hlo {
 namespace {
 
-/// Elements of a window: with the machine's own operations, and with others, which become nodes for each
-/// element.
+/// The elements that a window may have: one that is reduced by an operation of the machine, and any other
+/// one, which becomes nodes for each element.
 constexpr std::int64_t most_elements = std::int64_t{1} << 24;
 constexpr std::int64_t most_taps = 1024;
 
@@ -42,13 +43,7 @@ std::vector<Array> apply_computation(GraphMaker& maker, ComputationId computatio
 std::vector<Array> parts_of(GraphMaker& maker, const std::vector<Array>& arrays, std::size_t axis,
                             std::int64_t first, std::int64_t count) {
     std::vector<Array> parts;
-    for (const Array& array : arrays) {
-        Numbers from(array.dimensions.size(), 0);
-        from[axis] = first;
-        Numbers counts = array.dimensions;
-        counts[axis] = count;
-        parts.push_back(maker.slice(array, from, Numbers(from.size(), 1), counts));
-    }
+    for (const Array& array : arrays) parts.push_back(maker.part(array, axis, first, count));
     return parts;
 }
 
@@ -72,15 +67,6 @@ std::vector<Array> reduced_by_halves(GraphMaker& maker, ComputationId computatio
         arrays = std::move(taken);
     }
     return arrays;
-}
-
-Numbers without(const Numbers& dimensions, const Numbers& axes) {
-    Numbers kept;
-    for (std::size_t axis = 0; axis < dimensions.size(); ++axis) {
-        if (std::ranges::find(axes, static_cast<std::int64_t>(axis)) == axes.end())
-            kept.push_back(dimensions[axis]);
-    }
-    return kept;
 }
 
 // Windows.
@@ -126,13 +112,7 @@ public:
     }
     /// Back to an array of these dimensions.
     Array array(GraphMaker& maker, const Array& image, const Numbers& dimensions) const {
-        Numbers moved;
-        Numbers back(order_.size());
-        for (std::size_t i = 0; i < order_.size(); ++i) {
-            moved.push_back(dimensions[place(order_[i])]);
-            back[place(order_[i])] = static_cast<std::int64_t>(i);
-        }
-        return maker.transpose(maker.reshape(image, moved), back);
+        return maker.transpose_back(image, order_, dimensions);
     }
     ir::Window window(std::span<const WindowDimension> dimensions) const {
         std::vector<WindowDimension> both;
@@ -196,6 +176,13 @@ Array tap_of(GraphMaker& maker, const Array& array, std::span<const WindowDimens
         step.push_back(window[axis].stride);
     }
     return maker.slice(array, first, step, results);
+}
+
+/// Whether a node has the padding: it cuts nothing off, and no zeros are between elements.
+bool has_plain_padding(std::span<const WindowDimension> window) {
+    return std::ranges::all_of(window, [](const WindowDimension& each) {
+        return each.padding_low >= 0 && each.padding_high >= 0 && each.base_dilation == 1;
+    });
 }
 
 /// The window with its padding, and zeros between elements, made by `pad`.
@@ -280,7 +267,7 @@ Arrays map_reduce(GraphMaker& maker, const Operation& operation) {
         initial.push_back(operation.operand(count + i));
         require_32_bits(arrays.back());
     }
-    const Numbers kept = without(arrays.front().dimensions, axes);
+    const Numbers kept = other_extents(arrays.front().dimensions, axes);
     const auto opcode = only_operation(maker.module().computations.at(computation));
     const auto reduction =
         opcode && count == 1 ? machine_reduction(*opcode, arrays.front().type) : std::nullopt;
@@ -292,26 +279,9 @@ Arrays map_reduce(GraphMaker& maker, const Operation& operation) {
         return apply_computation(maker, computation, initial, arrays);
     }
     const Array& array = arrays.front();
-    std::vector<std::int64_t> reduced;
-    for (const std::int64_t axis : axes) {
-        if (array.dimensions[place(axis)] > 1) reduced.push_back(axis + 1);
-    }
-    std::ranges::sort(reduced);
-    Array result{.id = 0, .type = array.type, .dimensions = kept};
-    if (reduced.empty()) {
-        result = maker.reshape(array, kept);
-    } else {
-        result.id = maker.append("word_reduce",
-                                 {{"reduction", std::string(reduction->name)},
-                                  {"axes", std::move(reduced)},
-                                  {"keep", std::int64_t{1}},
-                                  {"sum_tile", std::int64_t{0}}},
-                                 {maker.value_of(array)}, graph_type(array.type));
-        Numbers ones = array.dimensions;
-        for (const std::int64_t axis : axes) ones[place(axis)] = 1;
-        result.dimensions = ones;
-        result = maker.reshape(fitted_result(maker, result), kept);
-    }
+    Array result = maker.reduce(reduction->name, array, axes);
+    if (result.id != array.id) result = fitted_result(maker, result);
+    result = maker.reshape(result, kept);
     if (is_neutral(maker.word_of(initial.front()), *reduction)) return {result};
     Array number = initial.front();
     number.dimensions = kept;
@@ -329,13 +299,10 @@ Arrays map_reduce_window(GraphMaker& maker, const Operation& operation) {
         opcode && count == 1 ? machine_reduction(*opcode, operation.operand(0).type) : std::nullopt;
     const WindowedAxes moved(window);
     for (std::size_t i = 0; i < count; ++i) require_32_bits(operation.operand(i));
-    const bool is_plain = std::ranges::all_of(window, [](const WindowDimension& each) {
-        return each.base_dilation == 1 && each.padding_low >= 0 && each.padding_high >= 0;
-    });
     Array array = operation.operand(0);
     if (reduction && moved.count() <= 2 && is_neutral(maker.word_of(operation.operand(1)), *reduction)) {
         check_taps(window, most_elements);
-        if (!is_plain || misses_elements(window, array.dimensions))
+        if (!has_plain_padding(window) || misses_elements(window, array.dimensions))
             pad_explicitly(maker, array, window, operation.operand(1));
         if (moved.count() == 0) return {array};
         const Array image = moved.image(maker, array);
@@ -401,10 +368,7 @@ Arrays map_select_and_scatter(GraphMaker& maker, const Operation& operation) {
     const WindowedAxes moved(window);
     if (moved.count() > 2)
         throw ModelError(fmt::format("its windows move along {} axes; they may move along 2", moved.count()));
-    const bool is_plain = std::ranges::all_of(window, [](const WindowDimension& each) {
-        return each.padding_low >= 0 && each.padding_high >= 0 && each.base_dilation == 1;
-    });
-    if (!is_plain)
+    if (!has_plain_padding(window))
         throw ModelError("its windows have negative padding or a dilated base, which is not compiled");
     check_taps(window, most_elements);
     std::vector<ir::NamedAttribute> attributes = ir::attributes_of(moved.window(window));

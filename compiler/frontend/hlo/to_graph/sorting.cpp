@@ -103,12 +103,9 @@ private:
                 const ir::Word up = apply(WordOperation::Select, some_are, first_is_none, in[0]);
                 return apply(WordOperation::Xor, up, in[3]);
             });
-        const auto choose = [&](const Array& yes, const Array& no) {
-            return maker_.chain(yes.type, side, {swaps, yes, no},
-                                [](Words in) { return apply(WordOperation::Select, in[0], in[1], in[2]); });
-        };
         for (std::size_t i = 0; i < lines.size(); ++i) {
-            const Array joined = maker_.concatenate({choose(high[i], low[i]), choose(low[i], high[i])}, 2);
+            const Array joined = maker_.concatenate(
+                {maker_.select(swaps, high[i], low[i]), maker_.select(swaps, low[i], high[i])}, 2);
             lines[i] = maker_.reshape(joined, {outer_, extent_, inner_});
         }
     }

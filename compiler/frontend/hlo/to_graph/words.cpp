@@ -9,8 +9,7 @@ bool is_float(ElementType type) {
 }
 
 bool is_signed(ElementType type) {
-    return type == ElementType::S8 || type == ElementType::S16 || type == ElementType::S32 ||
-           type == ElementType::S64;
+    return traits_of(type).is_integer && traits_of(type).is_signed;
 }
 
 bool is_unsigned(ElementType type) {
@@ -18,7 +17,7 @@ bool is_unsigned(ElementType type) {
 }
 
 bool has_64_bits(ElementType type) {
-    return type == ElementType::S64 || type == ElementType::U64;
+    return traits_of(type).bytes == sizeof(std::uint64_t);
 }
 
 std::uint32_t word_bits(ElementType type) {
