@@ -29,7 +29,8 @@ public:
           output_(operators::last_image(view.output().shape)),
           images_(data_.shape[data_.shape.rank() - image_set_axes]),
           window_(ir::window_of(view.node())),
-          groups_(static_cast<std::uint32_t>(view.node().integer("groups"))) {}
+          groups_(static_cast<std::uint32_t>(view.node().integer("groups"))),
+          passes_(builder.passes_of(view.node())) {}
 
     void build() {
         const std::vector<std::size_t> image_sets = operators::leading_blocks(view_, 0, image_set_axes);
@@ -56,8 +57,9 @@ public:
                               columns[0].taps.size() == window_.kernel_width && lines[0].skipped == 0 &&
                               columns[0].skipped == 0;
         if (is_whole) {
-            Step step = product(builder_.tensor_of(view_.node().inputs[0]),
-                                builder_.weights_of(view_.node().inputs[1]), lines[0], columns[0], image_);
+            Step step =
+                product(builder_.tensor_of(view_.node().inputs[0]),
+                        builder_.weights_of(view_.node().inputs[1], passes_), lines[0], columns[0], image_);
             step.result = builder_.new_tensor(view_.node().output());
             builder_.set_value(view_.node().output(), std::move(step));
             return;
@@ -90,7 +92,7 @@ private:
     Step product(TensorId source, TensorId weights, const TapPhase& lines, const TapPhase& columns,
                  const ir::FeatureMap& image) const {
         Step step{.kind = StepKind::Product, .source = source, .weights = weights};
-        step.passes = builder_.passes_of(view_.node());
+        step.passes = passes_;
         const ir::Window window{.kernel_height = static_cast<std::uint32_t>(lines.taps.size()),
                                 .kernel_width = static_cast<std::uint32_t>(columns.taps.size()),
                                 .stride_y = lines.stride,
@@ -175,7 +177,7 @@ private:
             std::uint64_t{window_.kernel_height} * window_.kernel_width * group_channels();
         const MatrixShape all = matrix_of(kernel_.shape);
         const ir::ValueId id = view_.node().inputs[1];
-        if (has_all_taps && groups_ == 1 && all.rows == kernel_rows) return builder_.weights_of(id);
+        if (has_all_taps && groups_ == 1 && all.rows == kernel_rows) return builder_.weights_of(id, passes_);
         const auto [found, is_new] =
             cut_kernels_.try_emplace({kernel, group, lines.taps.front(), columns.taps.front()}, TensorId{});
         if (!is_new) return found->second;
@@ -226,6 +228,7 @@ private:
     const std::uint64_t images_;  ///< of a set
     const ir::Window window_;
     const std::uint32_t groups_;
+    const std::vector<ProductPass> passes_;
     std::map<std::array<std::size_t, 4>, TensorId> cut_images_;
     std::map<std::array<std::size_t, 4>, TensorId> cut_kernels_;
     std::vector<TensorId> parts_;

@@ -291,7 +291,7 @@ private:
 
 WeightTiles weight_tiles(const Tensor& weights, const Step& step, const machine::MachineConfig& machine) {
     const std::uint64_t rows = machine.matrix_unit.rows;
-    const bool packed = weights.is_weights && step.passes.size() == 1;
+    const bool packed = weights.is_weights && is_packed(step.passes);
     return {.depth = weights.rows,
             .cuts = divide_up(weights.rows, rows),
             .panels = divide_up(weights.columns, std::uint64_t{machine.vector_unit.lanes}),

@@ -569,8 +569,7 @@ private:
         return passes;
     }
 
-    /// The weights of a product: K rows.
-    TensorId weights_of(ValueId id) override {
+    TensorId weights_of(ValueId id, const std::vector<ProductPass>& passes) override {
         const Value& value = graph_.values[id];
         require_float(value);
         if (!value.constant) {
@@ -579,7 +578,7 @@ private:
             return computed;
         }
         // Beside the tensor that other steps read: this one lies in tiles of the array.
-        const auto [found, is_new] = weights_.try_emplace(id, TensorId{});
+        const auto [found, is_new] = weights_.try_emplace({id, is_packed(passes)}, TensorId{});
         if (is_new) {
             found->second = new_tensor(id);
             tensor(found->second).constant = id;
@@ -592,7 +591,7 @@ private:
         step.kind = StepKind::Product;
         step.passes = passes_of(view.node());
         if (view.parameter(1) != nullptr) throw std::logic_error("a product with a bias");
-        step.weights = weights_of(view.node().inputs[view.data_inputs()]);
+        step.weights = weights_of(view.node().inputs[view.data_inputs()], step.passes);
         step.result = new_tensor(view.node().output());
         tensors_.emplace(view.node().output(), step.result);
         finish_value(view.node().output(), std::move(step));
@@ -614,7 +613,7 @@ private:
         step.depth = shape[is_transposed ? last : last - 1];
         const bool is_one = shape.elements() == std::uint64_t{shape[last - 1]} * shape[last];
         if (view.input(1).constant && is_one) {
-            step.weights = weight_tiles_of(weights, is_transposed);
+            step.weights = weight_tiles_of(weights, is_transposed, step.passes);
         } else if (is_transposed && step.depth > machine_.matrix_unit.rows &&
                    machine_.matrix_unit.rows % lanes() != 0) {
             // Rows of the array would begin inside a panel of the transposed weights.
@@ -644,9 +643,9 @@ private:
     }
 
     /// A constant matrix in tiles of the array.
-    TensorId weight_tiles_of(ValueId id, bool is_transposed) {
-        if (!is_transposed) return weights_of(id);
-        const auto [found, is_new] = transposed_weights_.try_emplace(id, TensorId{});
+    TensorId weight_tiles_of(ValueId id, bool is_transposed, const std::vector<ProductPass>& passes) {
+        if (!is_transposed) return weights_of(id, passes);
+        const auto [found, is_new] = transposed_weights_.try_emplace({id, is_packed(passes)}, TensorId{});
         if (!is_new) return found->second;
         const Value& value = graph_.values[id];
         const MatrixShape shape = matrix_of(value.shape);
@@ -1033,8 +1032,10 @@ private:
     Network network_;
     std::vector<std::optional<Step>> steps_;
     std::map<ValueId, TensorId> tensors_;
-    std::map<ValueId, TensorId> weights_;
-    std::map<ValueId, TensorId> transposed_weights_;
+    using Weights =
+        std::map<std::pair<ValueId, bool>, TensorId>;  ///< by constant and whether tiles are packed
+    Weights weights_;
+    Weights transposed_weights_;
     std::map<ValueId, MatrixShape> side_by_side_;  ///< images with several pixels in a row
     std::map<ValueId, ValueId> reshaped_;          ///< values with the elements of others
     std::map<ValueId, std::size_t> producers_;     ///< of `steps_`: those that a chain may follow

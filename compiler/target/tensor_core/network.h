@@ -101,6 +101,11 @@ struct ProductPass {
     std::uint8_t weight_part = 0;
 };
 
+/// Whether constant weights of a product lie in memory as bfloat16, two rows in one: one pass needs no more.
+inline bool is_packed(const std::vector<ProductPass>& passes) {
+    return passes.size() == 1;
+}
+
 /// What of a step goes through vector memory together is as much as there is room for, but not more than
 /// this. Any limits of 1 or more give the same bits. Only tests set limits.
 struct TileLimits {

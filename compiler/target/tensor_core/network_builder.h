@@ -35,8 +35,8 @@ public:
     /// The tensor of a value that is there.
     virtual TensorId tensor_of(ir::ValueId id) = 0;
     /// The K rows of a product: a constant in tiles of the array, or what a node computes. Throws ModelError
-    /// unless they are floats.
-    virtual TensorId weights_of(ir::ValueId id) = 0;
+    /// unless they are floats. Products of other passes may need the constant in other tiles.
+    virtual TensorId weights_of(ir::ValueId id, const std::vector<ProductPass>& passes) = 0;
     virtual TensorId new_tensor(const std::string& name, const MatrixShape& shape, bool is_shared) = 0;
     virtual TensorId new_tensor(ir::ValueId id) = 0;
     /// Words that are known when the network is compiled.
