@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "compiler/ir/window.h"
 #include "compiler/operators/leading_axes.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/tap_phases.h"
 #include "compiler/operators/weighted.h"
 #include "compiler/operators/words.h"
 #include "compiler/operators/words_builder.h"
@@ -22,50 +22,10 @@ namespace {
 
 constexpr std::size_t image_set_axes = 4;  // images, height, width, channels
 
-/// One direction of a convolution whose image has `spread` - 1 zeros between neighbouring pixels.
-struct SpreadAxis {
-    std::int64_t input = 0;  ///< pixels without these zeros
-    std::int64_t spread = 1;
-    std::int64_t kernel = 1;
-    std::int64_t stride = 1;
-    std::int64_t before = 0;  ///< padding
-    std::int64_t dilation = 1;
-    std::int64_t result = 0;
-
-    /// The place in the spread image of a tap of a window.
-    std::int64_t place(std::int64_t window, std::int64_t tap) const {
-        return window * stride - before + tap * dilation;
-    }
-};
-
-/// The windows of one direction that meet the same taps, and these: those that fall on a pixel of the data or
-/// of the border, not on a zero between pixels.
-struct TapPhase {
-    std::vector<std::int64_t> taps;
-    std::vector<std::int64_t> windows;
-};
-
-std::vector<TapPhase> phases_of(const SpreadAxis& axis) {
-    // A spread may be much larger than all that is there: only phases of windows count.
-    std::map<std::int64_t, TapPhase> by_rest;
-    for (std::int64_t window = 0; window < axis.result; ++window) {
-        const std::int64_t rest = axis.place(window, 0) % axis.spread;
-        by_rest[rest < 0 ? rest + axis.spread : rest].windows.push_back(window);
-    }
-    std::vector<TapPhase> phases;
-    for (auto& [rest, phase] : by_rest) {
-        for (std::int64_t tap = 0; tap < axis.kernel; ++tap) {
-            if (axis.place(phase.windows.front(), tap) % axis.spread == 0) phase.taps.push_back(tap);
-        }
-        phases.push_back(std::move(phase));
-    }
-    return phases;
-}
-
 /// What a node computes on each of its sets of images.
 struct WordConvolutionWork {
-    SpreadAxis rows;
-    SpreadAxis columns;
+    SpreadWindows rows;
+    SpreadWindows columns;
     std::size_t images = 0;
     std::size_t channels = 0;
     std::size_t filters = 0;
@@ -73,15 +33,11 @@ struct WordConvolutionWork {
 
     std::size_t group_channels() const { return channels / groups; }
     std::size_t group_filters() const { return filters / groups; }
-    std::size_t image_elements() const {
-        return static_cast<std::size_t>(rows.input * columns.input) * channels;
-    }
+    std::size_t image_elements() const { return std::size_t{rows.pixels} * columns.pixels * channels; }
     std::size_t kernel_elements() const {
-        return static_cast<std::size_t>(rows.kernel * columns.kernel) * group_channels() * filters;
+        return std::size_t{rows.kernel} * columns.kernel * group_channels() * filters;
     }
-    std::size_t result_elements() const {
-        return images * static_cast<std::size_t>(rows.result * columns.result) * filters;
-    }
+    std::size_t result_elements() const { return images * rows.outputs * columns.outputs * filters; }
 };
 
 /// An extent with zeros between its elements.
@@ -123,10 +79,20 @@ WordConvolutionWork convolution_work(const ir::NodeView& view) {
     const ir::FeatureMap spread{spread_extent("height", height, spread_y),
                                 spread_extent("width", width, spread_x), channels};
     const ir::FeatureMap result = window_output(spread, window, kernel[3]);
-    return {.rows = {height, spread_y, window.kernel_height, window.stride_y, window.pad_top,
-                     window.dilation_y, result.height},
-            .columns = {width, spread_x, window.kernel_width, window.stride_x, window.pad_left,
-                        window.dilation_x, result.width},
+    return {.rows = {.pixels = height,
+                     .spread = static_cast<std::uint32_t>(spread_y),
+                     .kernel = window.kernel_height,
+                     .stride = window.stride_y,
+                     .pad = window.pad_top,
+                     .dilation = window.dilation_y,
+                     .outputs = result.height},
+            .columns = {.pixels = width,
+                        .spread = static_cast<std::uint32_t>(spread_x),
+                        .kernel = window.kernel_width,
+                        .stride = window.stride_x,
+                        .pad = window.pad_left,
+                        .dilation = window.dilation_x,
+                        .outputs = result.width},
             .images = images,
             .channels = channels,
             .filters = kernel[3],
@@ -134,9 +100,9 @@ WordConvolutionWork convolution_work(const ir::NodeView& view) {
 }
 
 /// Taps that all windows of one direction meet together.
-std::uint64_t met_taps(const SpreadAxis& axis) {
+std::uint64_t met_taps(const SpreadWindows& axis) {
     std::uint64_t taps = 0;
-    for (const TapPhase& phase : phases_of(axis)) taps += phase.taps.size() * phase.windows.size();
+    for (const TapPhase& phase : phases_of(axis)) taps += phase.taps.size() * phase.outputs.size();
     return taps;
 }
 
@@ -154,7 +120,7 @@ public:
         const std::size_t depth = rows_.taps.size() * columns_.taps.size() * work_.group_channels();
         const std::vector<float> own_kernel = gathered_kernel(kernel);
         const OrderedWeights weights(own_kernel.data(), depth, work_.group_filters(), order);
-        const std::size_t windows = work_.images * rows_.windows.size() * columns_.windows.size();
+        const std::size_t windows = work_.images * rows_.outputs.size() * columns_.outputs.size();
         const std::size_t piece =
             std::min(windows, std::max(least_rows, most_elements / std::max<std::size_t>(depth, 1)));
         std::vector<float> elements(piece * depth);
@@ -174,20 +140,20 @@ private:
     /// The place of a window: its image, and its row and column in the result.
     struct WindowPlace {
         std::size_t image = 0;
-        std::int64_t row = 0;
-        std::int64_t column = 0;
+        std::uint32_t row = 0;
+        std::uint32_t column = 0;
     };
     WindowPlace place_of(std::size_t window) const {
-        const std::size_t line = window / columns_.windows.size();
-        return {line / rows_.windows.size(), rows_.windows[line % rows_.windows.size()],
-                columns_.windows[window % columns_.windows.size()]};
+        const std::size_t line = window / columns_.outputs.size();
+        return {line / rows_.outputs.size(), rows_.outputs[line % rows_.outputs.size()],
+                columns_.outputs[window % columns_.outputs.size()]};
     }
 
     std::vector<float> gathered_kernel(const float* kernel) const {
         std::vector<float> own;
-        for (const std::int64_t row : rows_.taps) {
-            for (const std::int64_t column : columns_.taps) {
-                const auto tap = static_cast<std::size_t>(row * work_.columns.kernel + column);
+        for (const std::uint32_t row : rows_.taps) {
+            for (const std::uint32_t column : columns_.taps) {
+                const std::size_t tap = std::size_t{row} * work_.columns.kernel + column;
                 for (std::size_t c = 0; c < work_.group_channels(); ++c) {
                     const float* const from = kernel + (tap * work_.group_channels() + c) * work_.filters +
                                               group_ * work_.group_filters();
@@ -203,13 +169,14 @@ private:
         const std::size_t channels = work_.group_channels();
         const WindowPlace place = place_of(window);
         const float* const image = images + place.image * work_.image_elements() + group_ * channels;
-        for (const std::int64_t row_tap : rows_.taps) {
-            const std::int64_t y = work_.rows.place(place.row, row_tap) / work_.rows.spread;
-            for (const std::int64_t column_tap : columns_.taps) {
-                const std::int64_t x = work_.columns.place(place.column, column_tap) / work_.columns.spread;
-                const bool is_inside = y >= 0 && y < work_.rows.input && x >= 0 && x < work_.columns.input;
+        for (const std::uint32_t row_tap : rows_.taps) {
+            const std::int64_t y = work_.rows.place_of(place.row, row_tap) / work_.rows.spread;
+            for (const std::uint32_t column_tap : columns_.taps) {
+                const std::int64_t x =
+                    work_.columns.place_of(place.column, column_tap) / work_.columns.spread;
+                const bool is_inside = y >= 0 && y < work_.rows.pixels && x >= 0 && x < work_.columns.pixels;
                 if (is_inside) {
-                    const auto pixel = static_cast<std::size_t>(y * work_.columns.input + x);
+                    const auto pixel = static_cast<std::size_t>(y * work_.columns.pixels + x);
                     std::copy_n(image + pixel * work_.channels, channels, to);
                 } else {
                     std::fill_n(to, channels, 0.0F);
@@ -221,8 +188,8 @@ private:
 
     std::size_t result_offset(std::size_t window) const {
         const WindowPlace place = place_of(window);
-        const auto pixel = static_cast<std::size_t>(place.row * work_.columns.result + place.column);
-        const auto pixels = static_cast<std::size_t>(work_.rows.result * work_.columns.result);
+        const std::size_t pixel = std::size_t{place.row} * work_.columns.outputs + place.column;
+        const std::size_t pixels = std::size_t{work_.rows.outputs} * work_.columns.outputs;
         return (place.image * pixels + pixel) * work_.filters + group_ * work_.group_filters();
     }
 
@@ -274,9 +241,8 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         const ir::Shape leading = broadcast_leading_axes(node, 2, image_set_axes);
         const WordConvolutionWork work = convolution_work(node);
-        const std::array extents{
-            static_cast<std::uint32_t>(work.images), static_cast<std::uint32_t>(work.rows.result),
-            static_cast<std::uint32_t>(work.columns.result), static_cast<std::uint32_t>(work.filters)};
+        const std::array extents{static_cast<std::uint32_t>(work.images), work.rows.outputs,
+                                 work.columns.outputs, static_cast<std::uint32_t>(work.filters)};
         return {with_leading_axes(leading, extents)};
     }
     DataType result_type(const ir::NodeView& /*node*/) const override { return DataType::Float32; }

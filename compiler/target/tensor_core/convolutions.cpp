@@ -11,7 +11,7 @@
 #include "compiler/operators/leading_axes.h"
 #include "compiler/target/tensor_core/constant_words.h"
 #include "compiler/target/tensor_core/network_builder.h"
-#include "compiler/target/tensor_core/tap_phases.h"
+#include "compiler/target/tensor_core/pixel_windows.h"
 
 namespace systole::tensor_core {
 namespace {
@@ -38,20 +38,20 @@ public:
         const auto spread = [&](const char* name) {
             return static_cast<std::uint32_t>(view_.node().integer(name));
         };
-        const std::vector<TapPhase> lines = phases_of({.pixels = image_.height,
-                                                       .spread = spread("spread_y"),
-                                                       .kernel = window_.kernel_height,
-                                                       .stride = window_.stride_y,
-                                                       .pad = window_.pad_top,
-                                                       .dilation = window_.dilation_y,
-                                                       .outputs = output_.height});
-        const std::vector<TapPhase> columns = phases_of({.pixels = image_.width,
-                                                         .spread = spread("spread_x"),
-                                                         .kernel = window_.kernel_width,
-                                                         .stride = window_.stride_x,
-                                                         .pad = window_.pad_left,
-                                                         .dilation = window_.dilation_x,
-                                                         .outputs = output_.width});
+        const std::vector<PixelWindows> lines = pixel_windows({.pixels = image_.height,
+                                                               .spread = spread("spread_y"),
+                                                               .kernel = window_.kernel_height,
+                                                               .stride = window_.stride_y,
+                                                               .pad = window_.pad_top,
+                                                               .dilation = window_.dilation_y,
+                                                               .outputs = output_.height});
+        const std::vector<PixelWindows> columns = pixel_windows({.pixels = image_.width,
+                                                                 .spread = spread("spread_x"),
+                                                                 .kernel = window_.kernel_width,
+                                                                 .stride = window_.stride_x,
+                                                                 .pad = window_.pad_left,
+                                                                 .dilation = window_.dilation_x,
+                                                                 .outputs = output_.width});
         const bool is_whole = image_sets.size() == 1 && groups_ == 1 && lines.size() == 1 &&
                               columns.size() == 1 && lines[0].taps.size() == window_.kernel_height &&
                               columns[0].taps.size() == window_.kernel_width && lines[0].skipped == 0 &&
@@ -65,8 +65,8 @@ public:
             return;
         }
         for (std::size_t set = 0; set < image_sets.size(); ++set) {
-            for (const TapPhase& line : lines) {
-                for (const TapPhase& column : columns) {
+            for (const PixelWindows& line : lines) {
+                for (const PixelWindows& column : columns) {
                     add_part({image_sets[set], kernels[set], set}, line, column);
                 }
             }
@@ -89,7 +89,7 @@ private:
     bool is_shared() const { return !view_.output().has_batch(); }
 
     /// Windows of a phase over an image, without a result.
-    Step product(TensorId source, TensorId weights, const TapPhase& lines, const TapPhase& columns,
+    Step product(TensorId source, TensorId weights, const PixelWindows& lines, const PixelWindows& columns,
                  const ir::FeatureMap& image) const {
         Step step{.kind = StepKind::Product, .source = source, .weights = weights};
         step.passes = passes_;
@@ -114,7 +114,7 @@ private:
     }
 
     /// The outputs of one phase in each direction, of all groups.
-    void add_part(const ImageSet& set, const TapPhase& lines, const TapPhase& columns) {
+    void add_part(const ImageSet& set, const PixelWindows& lines, const PixelWindows& columns) {
         const std::uint64_t rows = images_ * lines.outputs.size() * columns.outputs.size();
         MovedRows moved;
         moved.rows.reserve(rows);
@@ -169,8 +169,8 @@ private:
     }
 
     /// The taps of a phase, for the filters of a group.
-    TensorId weights_of(std::size_t kernel, std::uint32_t group, const TapPhase& lines,
-                        const TapPhase& columns) {
+    TensorId weights_of(std::size_t kernel, std::uint32_t group, const PixelWindows& lines,
+                        const PixelWindows& columns) {
         const bool has_all_taps =
             lines.taps.size() == window_.kernel_height && columns.taps.size() == window_.kernel_width;
         const std::uint64_t kernel_rows =

@@ -1032,8 +1032,8 @@ private:
     Network network_;
     std::vector<std::optional<Step>> steps_;
     std::map<ValueId, TensorId> tensors_;
-    using Weights =
-        std::map<std::pair<ValueId, bool>, TensorId>;  ///< by constant and whether tiles are packed
+    /// By constant, and whether its tiles are packed.
+    using Weights = std::map<std::pair<ValueId, bool>, TensorId>;
     Weights weights_;
     Weights transposed_weights_;
     std::map<ValueId, MatrixShape> side_by_side_;  ///< images with several pixels in a row

@@ -328,8 +328,8 @@ private:
         const ir::Shape of = shape_of(source);
         const std::size_t rank = of.rank();
         const std::uint32_t channels = of[rank - 1];
-        const std::uint32_t spread_y = below(3) == 0 ? 1 + below(3) : 1;
-        const std::uint32_t spread_x = below(3) == 0 ? 1 + below(3) : 1;
+        const std::uint32_t spread_y = spread_of(of[rank - 3]);
+        const std::uint32_t spread_x = spread_of(of[rank - 2]);
         ir::Window window =
             window_over((of[rank - 3] - 1) * spread_y + 1, (of[rank - 2] - 1) * spread_x + 1, true);
         if (below(5) == 0) window = {};
@@ -360,6 +360,12 @@ private:
         const ir::ValueId made =
             append("word_convolution", std::move(attributes), {source, kernel}, DataType::Float32);
         return followed(made);
+    }
+
+    /// Zeros between pixels; there may be very many where the image has one pixel.
+    std::uint32_t spread_of(std::uint32_t pixels) {
+        if (below(3) > 0) return 1;
+        return pixels == 1 && below(2) == 0 ? 1U << (20 + below(12)) : 1 + below(3);
     }
 
     /// As many elements of a value as a shape has, where there are so many.
@@ -766,6 +772,7 @@ TEST_CASE("Random graphs in words meet all that a tensor core computes of them",
             if (data.shape.rank() > 5) ++met["sets of images"];
             if (node.integer("groups") > 1) ++met[kernel.constant ? "groups" : "groups of computed kernels"];
             if (node.integer("spread_y") > 1 || node.integer("spread_x") > 1) ++met["spread"];
+            if (std::max(node.integer("spread_y"), node.integer("spread_x")) > 3) ++met["spread without end"];
         }
         const tensor_core::Network network = tensor_core::make_network(graph, machine, 1);
         for (const tensor_core::Step& step : network.steps) {
@@ -800,6 +807,7 @@ TEST_CASE("Random graphs in words meet all that a tensor core computes of them",
                                    "groups",
                                    "groups of computed kernels",
                                    "spread",
+                                   "spread without end",
                                    "inner images",
                                    "chains behind inner images",
                                    "numbers",
