@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/weighted.h"
 #include "compiler/operators/words_builder.h"
+#include "hw/math/floats/float_values.h"
 #include "hw/math/floats/word_values.h"
 
 namespace systole::operators {
@@ -24,6 +26,10 @@ const ir::Value& checked_for_words(const ir::Value& value) {
     throw ModelError(fmt::format("{} is {}{}; it must be float32, bfloat16 or int32, without a scale",
                                  in_quotes(value.name), name_of(value.type),
                                  value.quantization ? " with a scale" : ""));
+}
+
+bool is_settled_bfloat16(std::uint32_t word) {
+    return std::bit_cast<std::uint32_t>(math::rounded_to_bfloat16(std::bit_cast<float>(word))) == word;
 }
 
 }  // namespace
@@ -107,10 +113,9 @@ std::vector<WordStep> rounded_word_steps(const ir::NodeView& node) {
             return std::all_of(step.operands.begin() + static_cast<std::ptrdiff_t>(from), step.operands.end(),
                                [&](std::uint8_t operand) { return is_bfloat16[operand]; });
         };
-        constexpr std::uint32_t lower_half = 0xFFFF;
         switch (step.operation) {
             case WordOperation::Constant:
-                is_bfloat16.push_back((step.constant & lower_half) == 0);
+                is_bfloat16.push_back(is_settled_bfloat16(step.constant));
                 break;
             case WordOperation::RoundToBfloat16:
                 is_bfloat16.push_back(true);

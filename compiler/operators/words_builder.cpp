@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -15,18 +15,28 @@
 namespace systole::operators {
 namespace {
 
-bool is_settled(float x) {
-    return std::bit_cast<std::uint32_t>(x) == std::bit_cast<std::uint32_t>(math::settled(x));
+float settled_element(float x) {
+    return math::settled(x);
+}
+/// Of a bfloat16.
+std::uint16_t settled_element(std::uint16_t bits) {
+    return math::bfloat16_bits(math::float_of_bfloat16(bits));
+}
+
+template <typename Number>
+ir::Constant settled(const ir::Constant& constant) {
+    const std::span<const Number> elements = constant.values<Number>();
+    std::vector<Number> made(elements.begin(), elements.end());
+    for (Number& element : made) element = settled_element(element);
+    const bool is_same = std::memcmp(made.data(), elements.data(), elements.size_bytes()) == 0;
+    return is_same ? constant : ir::Constant::of(std::move(made));
 }
 
 /// A constant as machines of floats store it.
 ir::Value settled_constant(ir::Value value) {
-    if (value.type != DataType::Float32 || !value.constant->is_known()) return value;
-    const std::span<const float> elements = value.constant->values<float>();
-    if (std::ranges::all_of(elements, is_settled)) return value;
-    std::vector<float> settled(elements.begin(), elements.end());
-    for (float& element : settled) element = math::settled(element);
-    value.constant = ir::Constant::of(std::move(settled));
+    if (!value.constant->is_known()) return value;
+    if (value.type == DataType::Float32) value.constant = settled<float>(*value.constant);
+    if (value.type == DataType::Bfloat16) value.constant = settled<std::uint16_t>(*value.constant);
     return value;
 }
 

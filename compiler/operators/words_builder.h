@@ -42,7 +42,7 @@ public:
 
     // For rules of operators. Values are those of the graph being built, unless they are of the float graph.
 
-    /// What has the numbers of a value of the float graph; constants of float32 are settled.
+    /// What has the numbers of a value of the float graph; constants of floats are settled.
     ir::ValueId words_of(ir::ValueId id);
     /// The same for an input of a node of the float graph.
     ir::ValueId input_of(const ir::Node& node, std::size_t index = 0) { return words_of(node.inputs[index]); }
