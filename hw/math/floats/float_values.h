@@ -3,26 +3,22 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/settled_word.h"
+
 // The numbers of machines that compute in floats. Results are float32 of IEEE 754, rounded once to the
 // nearest, halves to the even number, and then settled: a subnormal result is a zero of its sign, and there
 // is one NaN. So the order of operations alone decides the bits, whatever the processor.
 namespace systole::math {
 
 /// The one NaN.
-inline constexpr std::uint32_t float_nan_bits = 0x7FC00000;
+inline constexpr std::uint32_t float_nan_bits = settled_nan;
 inline constexpr float float_nan = std::bit_cast<float>(float_nan_bits);
 /// What is smaller in size is zero.
 inline constexpr float smallest_normal = 0x1p-126F;
 
 /// A result as it is stored: no subnormal number, and one NaN.
 constexpr float settled(float x) {
-    constexpr std::uint32_t sign = 0x80000000;
-    constexpr std::uint32_t infinity = 0x7F800000;
-    constexpr std::uint32_t smallest = 0x00800000;
-    const auto bits = std::bit_cast<std::uint32_t>(x);
-    const std::uint32_t size = bits & ~sign;
-    const std::uint32_t number = size < smallest ? bits & sign : bits;
-    return std::bit_cast<float>(size > infinity ? float_nan_bits : number);
+    return std::bit_cast<float>(settled_word(std::bit_cast<std::uint32_t>(x)));
 }
 
 /// The larger of two settled numbers; NaN if one of them is. +0 is above -0: of two numbers that compare
