@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base/message_text.h"
+#include "base/settled_word.h"
 #include "compiler/frontend/hlo/to_graph/words.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
@@ -399,6 +400,9 @@ std::vector<ir::ValueId> GraphMaker::append_all(std::string_view op,
 
 Array GraphMaker::constant(ElementType type, const Numbers& dimensions, std::vector<std::uint32_t> words) {
     const DataType format = graph_type(type);
+    if (is_float(type)) {
+        for (std::uint32_t& word : words) word = settled_word(word);
+    }
     Array array{.id = 0, .type = type, .dimensions = dimensions};
     const auto contents = [&](const std::vector<std::uint32_t>& elements) {
         if (format != DataType::Bfloat16) return ir::Constant::of(elements);

@@ -1,4 +1,6 @@
 // Element-wise instructions of HLO as graphs of words, against C++'s own arithmetic.
+#include <fmt/format.h>
+
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -7,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "hw/math/floats/float_values.h"
 #include "tests/unit/compiler/frontend/hlo/hlo_runs.h"
 
 namespace systole::tests {
@@ -436,6 +439,84 @@ TEST_CASE("Words of arrays that were larger are broadcast as numbers", "[hlo][gr
     const std::int64_t scalar = main.add("reshape", "s32[]", {x});
     main.add("broadcast", "s32[2]", {scalar});
     CHECK(run(whole, {{7}}) == std::vector<Words>{{7, 7}});
+}
+
+/// Bits of what some opcodes make of two numbers and a third one, which is a constant (a single one, or one
+/// of several elements), or an input.
+enum class Third { Number, Elements, Input };
+
+HloModule with_third(const std::string& type, Third third, std::uint32_t word) {
+    HloModule module;
+    HloComputation entry = module.computation("main");
+    const std::string two = type + "[2]";
+    const std::int64_t x = entry.parameter(two);
+    const std::int64_t chosen = entry.parameter("pred[2]");
+    const auto constant = [&](const std::string& shape, const Words& words) {
+        const std::int64_t id = entry.add("constant", shape);
+        hlo_proto::LiteralProto& literal = *entry.last().mutable_literal();
+        *literal.mutable_shape() = shape_proto(shape);
+        std::string halves;
+        for (const std::uint32_t each : words) {
+            if (type == "f32") literal.add_f32s(std::bit_cast<float>(each));
+            halves += static_cast<char>(each >> 16U & 0xFFU);
+            halves += static_cast<char>(each >> 24U);
+        }
+        if (type == "bf16") literal.set_bf16s(halves);
+        return id;
+    };
+    std::int64_t number = 0;
+    std::int64_t numbers = 0;
+    if (third == Third::Elements) {
+        numbers = constant(two, {word, std::bit_cast<std::uint32_t>(1.0F)});
+    } else {
+        number = third == Third::Number ? constant(type + "[]", {word}) : entry.parameter(type + "[]");
+        numbers = entry.add("broadcast", two, {number});
+    }
+    const std::int64_t large = entry.add("broadcast", two, {constant(type + "[]", {0x7B800000})});
+    const std::int64_t scaled = entry.add("multiply", two, {numbers, large});
+    const std::int64_t maximum = entry.add("maximum", two, {x, numbers});
+    const std::int64_t product = entry.add("multiply", two, {x, numbers});
+    std::vector<std::int64_t> results{
+        entry.add("add", two, {x, scaled}),           maximum,
+        entry.add("minimum", two, {x, numbers}),      entry.add("multiply", two, {maximum, large}),
+        entry.add("multiply", two, {product, large}), entry.add("select", two, {chosen, numbers, x})};
+    const bool is_nan = (word & 0x7FFFFFFF) > 0x7F800000;  // programs that pad with it are refused
+    if (third != Third::Elements && !is_nan) {
+        const std::int64_t padded = entry.add("pad", type + "[4]", {x, number});
+        auto& padding = *entry.last().mutable_padding_config()->add_dimensions();
+        padding.set_edge_padding_low(2);
+        const std::int64_t sliced = entry.add("slice", two, {padded});
+        auto& dimension = *entry.last().add_slice_dimensions();
+        dimension.set_limit(2);
+        dimension.set_stride(1);
+        results.push_back(entry.add("multiply", two, {sliced, large}));
+    }
+    std::string shapes;
+    for (std::int64_t& result : results) {
+        const std::string shape = (type == "f32" ? "u32" : "u16") + std::string("[2]");
+        result = entry.add("bitcast-convert", shape, {result});
+        shapes += (shapes.empty() ? "" : ", ") + shape;
+    }
+    entry.add("tuple", "(" + shapes + ")", results);
+    return module;
+}
+
+TEST_CASE("Constants of floats are settled, be they one number or several", "[hlo][graph]") {
+    const Words x{0x80000000, 0x00800000};
+    const Words chosen{1, 1};
+    for (const std::string type : {"f32", "bf16"}) {
+        for (const std::uint32_t word : {0x00010000U, 0x80450000U, 0x7F810000U, 0xFFC00000U, 0x80000000U,
+                                         0x3FC00000U, type == "f32" ? 0x000116C2U : 0x007F0000U}) {
+            INFO(type << fmt::format(", {:#010x}", word));
+            const float settled = math::settled(std::bit_cast<float>(word));
+            const auto expected = run(with_third(type, Third::Input, word),
+                                      {x, chosen, {std::bit_cast<std::uint32_t>(settled)}});
+            CHECK(run(with_third(type, Third::Number, word), {x, chosen}) == expected);
+            const auto elements = run(with_third(type, Third::Elements, word), {x, chosen});
+            REQUIRE(elements.size() >= 6);
+            for (std::size_t i = 0; i < elements.size(); ++i) CHECK(elements[i][0] == expected[i][0]);
+        }
+    }
 }
 
 }  // namespace
