@@ -199,7 +199,10 @@ public:
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
 
     bool takes_words() const override { return true; }
-    void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        if (builder.view(node).input().type == DataType::Int32) return builder.copy(node);
+        builder.copy(node, {{"value", double{math::settled(static_cast<float>(node.real("value")))}}});
+    }
     void compute(const TensorCall& call) const override {
         const ir::Value& input = call.node.input();
         const std::size_t bytes = bytes_of(input.type);

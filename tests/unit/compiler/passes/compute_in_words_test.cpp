@@ -214,6 +214,21 @@ TEST_CASE("A network in words has primitives and moves, and stays what it is", "
     }
 }
 
+TEST_CASE("The number that pads is settled, as constants are", "[compiler][passes]") {
+    const auto padding_of = [](const std::string& type, const std::string& value) {
+        const ir::Graph graph = tests::graph_of_text(
+            "graph \"g\"\ninputs %0\noutputs %1\n%0 " + type + " 1x2 \"x\"\n%1 " + type +
+            " 1x3 \"y\"\n%1 = pad(%0) \"y\" {before [0, 1], after [0, 0], value " + value + "}\n");
+        return passes::compute_in_words(graph, {}).nodes.at(0).real("value");
+    };
+    for (const std::string type : {"float32", "bfloat16"}) {
+        CHECK(padding_of(type, "1e-40") == 0.0);
+        CHECK(std::signbit(padding_of(type, "-1e-40")));
+        CHECK(padding_of(type, "0.5") == 0.5);
+    }
+    CHECK(padding_of("int32", "-2147483647.0") == -2147483647.0);
+}
+
 TEST_CASE("Sum tile and precision are those of the machine", "[compiler][passes]") {
     tests::GraphParts parts(3);
     const ir::Graph graph = tests::one_node(parts.dense({1, 1, 5}, 3, false), {{1, 1, 5}});
