@@ -84,16 +84,6 @@ std::optional<std::string> broken_rule_of(const ChainUse& chain) {
                              .results = {{.value = static_cast<std::uint8_t>(values - 1)}}});
 }
 
-isa::ChainStep rounding_of(std::size_t value) {
-    return {.operation = WordOperation::RoundToBfloat16, .operands = {static_cast<std::uint8_t>(value)}};
-}
-
-/// Whether the number that a chain ends with has to be rounded for a result of this type.
-bool needs_rounding(DataType result, const std::vector<operators::WordStep>& steps) {
-    return result == DataType::Bfloat16 &&
-           (steps.empty() || steps.back().operation != WordOperation::RoundToBfloat16);
-}
-
 /// The two chains as one: what the second takes from before it is the first one's result. nullopt if an
 /// instruction has no room for it.
 std::optional<ChainUse> joined(const ChainUse& first, const ChainUse& second) {
@@ -485,8 +475,7 @@ private:
         }
         const std::size_t operands = chain.operands.size();
         const std::size_t first_step = operands + constants.size();
-        const bool rounds = needs_rounding(result.type, steps);
-        const std::size_t values = first_step + steps.size() + (rounds ? 1 : 0);
+        const std::size_t values = first_step + steps.size();
         if (values > isa::most_chain_values) {
             throw ModelError(fmt::format("its element-wise work has {} values; a chain has at most {}",
                                          values, isa::most_chain_values));
@@ -506,7 +495,6 @@ private:
             }
             chain.steps.push_back(std::move(made));
         }
-        if (rounds) chain.steps.push_back(rounding_of(operands + chain.steps.size() - 1));
         if (const auto rule = broken_rule_of(chain))
             throw ModelError(fmt::format("its element-wise work cannot be a chain: {}", *rule));
         const TensorId made = new_tensor(node.output());
@@ -835,9 +823,7 @@ private:
         if (view.output().type != DataType::Bfloat16) return;
         const bool is_extreme = step.reduction == Reduction::Maximum || step.reduction == Reduction::Minimum;
         if (is_extreme && view.input().type == DataType::Bfloat16) return;
-        step.chains.push_back({.operands = {Operand{}},
-                               .steps = {rounding_of(0)},
-                               .fills_lanes = tensor(step.result).fills_lanes});
+        step.chains.push_back(round_to_bfloat16(tensor(step.result).fills_lanes));
     }
 
     void add_reduction(const NodeView& view) {
@@ -1042,6 +1028,12 @@ private:
 };
 
 }  // namespace
+
+ChainUse round_to_bfloat16(bool fills_lanes) {
+    return {.operands = {Operand{}},
+            .steps = {{.operation = WordOperation::RoundToBfloat16, .operands = {0}}},
+            .fills_lanes = fills_lanes};
+}
 
 MatrixShape matrix_of(const ir::Shape& shape) {
     if (shape.rank() == 0) return {};

@@ -21,6 +21,9 @@ struct MatrixShape {
 /// The last axis has the columns.
 MatrixShape matrix_of(const ir::Shape& shape);
 
+/// Rounds what a step has computed.
+ChainUse round_to_bfloat16(bool fills_lanes = false);
+
 /// 0, 1, ...
 std::vector<std::uint64_t> counted_rows(std::uint64_t rows);
 

@@ -42,10 +42,7 @@ void add_select_and_scatter(NetworkBuilder& builder, const ir::NodeView& view) {
     step.source = images_of(builder, view, 0);
     step.scattered = images_of(builder, view, 1);
     step.result = builder.new_tensor(node.output());
-    if (view.output().type == DataType::Bfloat16) {
-        step.chains.push_back({.operands = {Operand{}},
-                               .steps = {{.operation = WordOperation::RoundToBfloat16, .operands = {0}}}});
-    }
+    if (view.output().type == DataType::Bfloat16) step.chains.push_back(round_to_bfloat16());
     builder.set_value(node.output(), std::move(step));
 }
 

@@ -15,6 +15,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/words.h"
 #include "compiler/passes/compute_in_words.h"
 #include "compiler/reference/executor.h"
 #include "tests/support/random_runs.h"
@@ -209,6 +210,42 @@ TEST_CASE("Random chains have the same bits when they are put together", "[tenso
     }
     CHECK(behind < before * 2 / 3);
     CHECK(on_chip > random_runs(1000));
+}
+
+TEST_CASE("Chains round to bfloat16 where their nodes do, and nowhere else", "[tensor_core]") {
+    const auto roundings_in = [](const auto& steps) {
+        return std::ranges::count_if(
+            steps, [](const auto& step) { return step.operation == WordOperation::RoundToBfloat16; });
+    };
+    std::ptrdiff_t all = 0;
+    std::size_t needless = 0;
+    for (std::uint32_t seed = 0; seed < random_runs(300); ++seed) {
+        std::mt19937 random(seed);
+        const ir::Graph graph = passes::compute_in_words(random_chains(random), {});
+        INFO("seed " << seed << "\n" << to_text(graph));
+        std::ptrdiff_t in_nodes = 0;
+        for (const ir::Node& node : graph.nodes) {
+            in_nodes += roundings_in(operators::rounded_word_steps({graph, node}));
+            const bool is_rounded = graph.values[node.output()].type == DataType::Bfloat16;
+            needless += is_rounded && operators::rounded_word_steps({graph, node}).size() ==
+                                          operators::word_steps(node).size()
+                            ? 1
+                            : 0;
+        }
+        try {
+            const tensor_core::Network network = tensor_core::make_network(graph, random_core(random), 1);
+            std::ptrdiff_t in_chains = 0;
+            for (const tensor_core::Step& step : network.steps) {
+                for (const tensor_core::ChainUse& chain : step.chains) in_chains += roundings_in(chain.steps);
+            }
+            CHECK(in_chains == in_nodes);
+            all += in_chains;
+        } catch (const ModelError& error) {
+            REQUIRE(std::string(error.what()).find("a chain reads at most") != std::string::npos);
+        }
+    }
+    CHECK(all > random_share(300));
+    CHECK(needless > random_share(300));
 }
 
 }  // namespace
