@@ -26,6 +26,8 @@ constexpr std::size_t most_repeated_steps = 8;
 struct Work {
     std::vector<ir::ValueId> inputs;
     std::vector<ir::WordStep> steps;
+
+    std::size_t values() const { return inputs.size() + steps.size(); }
 };
 
 class Fusion {
@@ -63,7 +65,9 @@ private:
         for (const ir::ValueId input : work.inputs) {
             const std::optional<ir::NodeId> producer = producers_[input];
             if (!producer || !works_[*producer] || !may_be_part(input, id)) continue;
-            Work both = joined(*works_[*producer], work, input);
+            const Work& first = *works_[*producer];
+            if (first.values() + work.values() > ir::most_word_values) continue;
+            Work both = joined(first, work, input);
             if (fits(both)) return both;
         }
         return std::nullopt;
@@ -102,6 +106,7 @@ private:
         }));
     }
 
+    /// Both have no more values together than a node may have.
     static Work joined(const Work& first, const Work& second, ir::ValueId between) {
         Work both{.inputs = first.inputs, .steps = {}};
         for (const ir::ValueId input : second.inputs) {
@@ -137,8 +142,7 @@ private:
             numbers[i] = static_cast<std::uint8_t>(chain.sources.size());
             chain.sources.emplace_back();
         }
-        if (chain.sources.size() > isa::RunChain::most_sources ||
-            work.inputs.size() + work.steps.size() > most_fused_values)
+        if (chain.sources.size() > isa::RunChain::most_sources || work.values() > most_fused_values)
             return false;
         for (std::size_t i = 0; i < work.inputs.size(); ++i) {
             const ir::Value& value = graph_.values[work.inputs[i]];

@@ -248,5 +248,37 @@ TEST_CASE("Chains round to bfloat16 where their nodes do, and nowhere else", "[t
     CHECK(needless > random_share(300));
 }
 
+TEST_CASE("Chains of any length are put together or left as they are", "[tensor_core]") {
+    std::size_t together = 0;
+    for (std::uint32_t seed = 0; seed < random_runs(100); ++seed) {
+        std::mt19937 random(seed);
+        ir::Graph graph;
+        graph.name = "long";
+        std::vector<ir::ValueId> values{graph.add_input("x", {1, 4}), graph.add_input("y", {1, 4})};
+        for (int node = 0; node < 3; ++node) {
+            const bool is_long = random() % 2 == 0;
+            const std::size_t count = 1 + random() % (is_long ? ir::most_word_values - 2 : 40);
+            std::vector<std::string> steps;
+            while (steps.size() < count) {
+                // Each reads the one before it, so that no two are the same.
+                const std::size_t before = 2 + steps.size();
+                steps.push_back("add " + std::to_string(before - 1) + " " + std::to_string(random() % 2));
+            }
+            values.push_back(graph.append("n", operators::registry().at("word_chain"),
+                                          {{"steps", std::move(steps)}}, {values[0], values.back()}));
+        }
+        graph.outputs = {values.back()};
+        INFO("seed " << seed << "\n" << to_text(graph));
+        const ir::Graph fused = tensor_core::fuse_chains(graph);
+        together += chains_in(fused) < 3 ? 1 : 0;
+        const mapping::Batches batches{.batch = 1, .inferences = 1};
+        const WordTensors inputs = random_inputs(random, graph, 1);
+        CHECK(difference(expected_outputs(fused, batches, inputs),
+                         expected_outputs(graph, batches, inputs)) == "");
+    }
+    CHECK(together > random_share(5));
+    CHECK(together < random_runs(100));
+}
+
 }  // namespace
 }  // namespace systole::tests
