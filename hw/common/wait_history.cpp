@@ -148,7 +148,8 @@ private:
     /// themselves are the host's.
     void spend_on_reads(NonMatrixReason reason, Cycle until) {
         const auto& spans = history_.inputs_.spans();
-        for (std::size_t place = 0; place < spans.size() && spans[place].from < until; ++place) {
+        while (first_read_ < spans.size() && spans[first_read_].until <= now_) ++first_read_;
+        for (std::size_t place = first_read_; place < spans.size() && spans[place].from < until; ++place) {
             if (!waits_for(spans[place], QueueRole::Host) || spans[place].until <= now_) continue;
             spend(reason, std::min(spans[place].from, until), wait_.tag);
             spend(NonMatrixReason::Host, std::min(spans[place].until, until), wait_.tag);
@@ -159,7 +160,9 @@ private:
     /// Cycles in which an exchange with other cores was awaited; those before it began have this reason.
     void spend_on_exchanges(Cycle until, NonMatrixReason before) {
         const auto& spans = history_.exchanges_.spans();
-        for (std::size_t place = 0; place < spans.size() && spans[place].from < until; ++place) {
+        while (first_exchange_ < spans.size() && spans[first_exchange_].complete <= now_) ++first_exchange_;
+        for (std::size_t place = first_exchange_; place < spans.size() && spans[place].from < until;
+             ++place) {
             const UnitHistory::Span& span = spans[place];
             if (!is_work(span) || span.complete <= now_) continue;
             spend(before, std::min(span.from, until), wait_.tag);
@@ -172,7 +175,8 @@ private:
     void not_issued_until(Cycle end) {
         if (wait_.begin == 0) return spend(NonMatrixReason::ProgramBegin, end, wait_.tag);
         const RingQueue<NotIssued>& spans = history_.not_issued_;
-        for (std::size_t place = 0; place < spans.size() && spans[place].from < end; ++place) {
+        while (first_issue_ < spans.size() && spans[first_issue_].until <= now_) ++first_issue_;
+        for (std::size_t place = first_issue_; place < spans.size() && spans[place].from < end; ++place) {
             spend(NonMatrixReason::Issue, spans[place].from, wait_.tag);
             const Cycle until = std::min(spans[place].until, end);
             if (!spans[place].full) {
@@ -193,9 +197,8 @@ private:
     /// instruction, if that was vector work or the output buffer.
     void activation_held_up(Cycle end) {
         const auto& spans = history_.activation_.spans();
-        // Spans that are over stay so: the explanation only goes on in time.
-        while (first_ < spans.size() && spans[first_].until <= now_) ++first_;
-        for (std::size_t place = first_; place < spans.size() && spans[place].from < end; ++place) {
+        while (first_work_ < spans.size() && spans[first_work_].until <= now_) ++first_work_;
+        for (std::size_t place = first_work_; place < spans.size() && spans[place].from < end; ++place) {
             const UnitHistory::Span& span = spans[place];
             const bool fetching = waits_for(span, QueueRole::Fetches);
             const bool reading = waits_for(span, QueueRole::Delivers);
@@ -220,8 +223,12 @@ private:
     const WaitHistory& history_;
     const Wait& wait_;
     const Count& count_;
-    Cycle now_;              ///< the cycles before it are counted
-    std::size_t first_ = 0;  ///< the activation unit's spans before it are over
+    Cycle now_;  ///< the cycles before it are counted
+    // Spans before these are over, and stay so: the explanation only goes on in time.
+    std::size_t first_work_ = 0;  ///< of the activation unit
+    std::size_t first_read_ = 0;
+    std::size_t first_exchange_ = 0;
+    std::size_t first_issue_ = 0;
 };
 
 void WaitHistory::set_role(isa::QueueId queue, QueueRole role) {

@@ -209,6 +209,25 @@ TEST_CASE("Reads that wait for the host give its reason, directly and through th
                                                                                   {Reason::Raw, 35, own}});
 }
 
+TEST_CASE("Reads that wait for the host while two waits go on give its reason in both", "[wait_history]") {
+    HistoryOfTpuV1 history;
+    history.inputs().waited(Activity::Semaphore, 120, host);
+    history.inputs().waited(Activity::Semaphore, 125, matrix);
+    history.inputs().waited(Activity::Semaphore, 160, host);
+    history.inputs().worked(Activity::Work, 3, 1, 165, 170);
+    history.activation().waited(Activity::Semaphore, 130, host_read);
+    history.activation().worked(Activity::Work, 4, 1, 140, 145);
+    history.activation().waited(Activity::Semaphore, 170, host_read);
+    history.activation().worked(Activity::Work, 9, 1, 180, 200);
+    CHECK(explain(history, wait_for({.activations = at(9)})) == std::vector<Part>{{Reason::Host, 20, own},
+                                                                                  {Reason::Input, 5, own},
+                                                                                  {Reason::Host, 5, own},
+                                                                                  {Reason::Raw, 10, own},
+                                                                                  {Reason::Host, 20, own},
+                                                                                  {Reason::Input, 10, own},
+                                                                                  {Reason::Raw, 30, own}});
+}
+
 TEST_CASE("A full queue behind the host's work is the host's", "[wait_history]") {
     HistoryOfTpuV1 history;
     history.inputs().waited(Activity::Semaphore, 150, host);
