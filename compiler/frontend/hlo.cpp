@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "compiler/frontend/hlo/gzip.h"
 #include "compiler/frontend/hlo/to_graph/graph_maker.h"
 #include "compiler/ir/model_error.h"
 
 namespace systole::hlo {
 
 bool is_hlo(std::string_view head) {
+    if (is_gzip(head)) return true;
     // Writers put the fields in the order of their numbers: the module's name, and that of its entry.
     constexpr char name_tag = 0x0a;
     constexpr char entry_tag = 0x12;

@@ -9,11 +9,11 @@
 
 namespace systole::hlo {
 
-/// Reads a file that holds a serialized HloModuleProto. Throws ModelError, in one line that begins with the
-/// path.
+/// Reads a file that holds a serialized HloModuleProto, gzip or not. Throws ModelError, in one line that
+/// begins with the path.
 Module read_module(const std::filesystem::path& path);
 
-/// Reads a module from its bytes. Throws ModelError in one line.
+/// Reads a module from its bytes, gzip or not. Throws ModelError in one line.
 Module parse_module(std::string_view bytes);
 
 /// The program as a graph of primitives on words, whose batch is the replica: inputs and outputs are 1 x
@@ -24,7 +24,8 @@ ir::Graph to_graph(const Module& module, const ir::OperatorSet& operators);
 /// Reads the program in a file. Throws ModelError, in one line that begins with the path.
 ir::Graph read_hlo(const std::filesystem::path& path, const ir::OperatorSet& operators);
 
-/// Whether a file that begins like this may be a serialized HloModuleProto: its first field is a name.
+/// Whether a file that begins like this may be a serialized HloModuleProto: its first field is a name. No
+/// other network is read from gzip.
 bool is_hlo(std::string_view head);
 
 }  // namespace systole::hlo

@@ -24,8 +24,9 @@ bool names_program(const std::string& file) {
 bool names_network(const std::string& file) {
     constexpr std::array<std::string_view, 7> extensions = {".txt",   ".h5",   ".hdf5",  ".hlo",
                                                             ".keras", ".onnx", ".tflite"};
-    return std::ranges::find(extensions, std::filesystem::path(file).extension().string()) !=
-           extensions.end();
+    const std::filesystem::path path(file);
+    if (path.extension() == ".gz") return path.stem().extension() == ".hlo";
+    return std::ranges::find(extensions, path.extension().string()) != extensions.end();
 }
 
 namespace {

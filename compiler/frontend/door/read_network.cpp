@@ -70,7 +70,7 @@ constexpr std::array formats{
            .matches = is_like_json,
            .read = [](const std::filesystem::path& path, WeightValues values,
                       const ImportOptions&) { return read_graph_json(path, operators::registry(), values); }},
-    Format{.name = "HLO module (.hlo)",
+    Format{.name = "HLO module (.hlo, .hlo.gz)",
            .matches = hlo::is_hlo,
            .read = [](const std::filesystem::path& path, WeightValues,
                       const ImportOptions&) { return hlo::read_hlo(path, operators::registry()); }},

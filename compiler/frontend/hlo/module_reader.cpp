@@ -17,6 +17,7 @@
 #include "compiler/frontend/hlo/checked_instruction.h"
 #include "compiler/frontend/hlo/devices.h"
 #include "compiler/frontend/hlo/fields.h"
+#include "compiler/frontend/hlo/gzip.h"
 #include "compiler/frontend/hlo/scopes.h"
 #include "compiler/frontend/hlo/shardings.h"
 #include "compiler/frontend/protobuf.h"
@@ -445,6 +446,11 @@ Module parse_module(std::string_view bytes) {
     frontend::silence_protobuf();
     google::protobuf::Arena arena;
     auto& proto = *google::protobuf::Arena::CreateMessage<ModuleProto>(&arena);
+    std::string inflated;
+    if (bytes.size() <= frontend::most_message_bytes && is_gzip(bytes)) {
+        inflated = gunzip(bytes, frontend::most_message_bytes);
+        bytes = inflated;
+    }
     if (bytes.size() > frontend::most_message_bytes ||
         !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
         throw ModelError("it is damaged: it is no serialized HloModuleProto");

@@ -393,7 +393,8 @@ TEST_CASE("A file of another kind is refused in one line", "[compiler][frontend]
     temporary.write("PK\x05\x06");
     CHECK(error_of(temporary.path()) ==
           "its format is not known; networks are read from Keras HDF5 (.h5), Keras archive (.keras), "
-          "graph file (JSON), HLO module (.hlo), ONNX (.onnx), the text of a graph (.txt), TFLite (.tflite)");
+          "graph file (JSON), HLO module (.hlo, .hlo.gz), ONNX (.onnx), the text of a graph (.txt), TFLite "
+          "(.tflite)");
     temporary.write("\x89HDF\r\n\x1a\n and nothing more");
     CHECK(error_of(temporary.path()) == "it is not an HDF5 file, or it is damaged");
     CHECK(error_of(temporary.path().parent_path()) == "is a directory; it must be a regular file");
