@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes the HLO programs of this folder: training steps of ParaDnn's fully connected networks on eight cores.
 
-    python make.py [FOLDER]
+    build/judges/env_jax/bin/python models/paradnn/make.py [FOLDER]
 
-Needs JAX, in the release of requirements.txt. The programs are what a Cloud TPU's compiler is given: serialized HLO
-modules, without anything that names a place on this machine; gzip makes a sixth of their bytes.
+tests/judges/make_environment.sh jax makes the environment, with JAX. The programs are what a Cloud TPU's compiler is
+given: serialized HLO modules, without anything that names a place on this machine; gzip makes a sixth of their bytes.
 """
 
 import gzip

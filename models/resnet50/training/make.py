@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes the HLO programs of this folder: a training step of Keras' ResNet-50 in mixed precision.
 
-    python make.py [FOLDER]
+    build/judges/env_jax/bin/python models/resnet50/training/make.py [FOLDER]
 
-Needs Keras 3 and JAX, in the releases of requirements.txt. The programs are what a Cloud TPU's compiler is given:
-serialized HLO modules, without anything that names a place on this machine.
+tests/judges/make_environment.sh jax makes the environment, with Keras 3 and JAX. The programs are what a Cloud TPU's
+compiler is given: serialized HLO modules, without anything that names a place on this machine.
 """
 
 import os
