@@ -320,7 +320,10 @@ void Training::step() {
     }
     std::vector<OutputArray> outputs = program_.run(arrays);
     std::vector<double> row;
-    for (const std::size_t column : columns_) row.push_back(run::shown_output(outputs[column]).first.front());
+    for (const std::size_t column : columns_) {
+        const OutputArray& output = outputs[column];
+        row.push_back(run::shown_output(output, output.type).first.front());
+    }
     record_.steps.push_back(std::move(row));
     for (std::size_t i = 0; i < state_outputs_.size(); ++i) {
         OutputArray& next = outputs[state_outputs_[i]];
