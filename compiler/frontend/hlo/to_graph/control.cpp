@@ -10,7 +10,7 @@
 namespace systole::hlo {
 namespace {
 
-/// More turns than this are no longer written one after the other.
+/// Loops are unrolled up to this many turns.
 constexpr std::uint64_t most_turns = 4096;
 
 }  // namespace

@@ -22,8 +22,8 @@ namespace {
 constexpr std::size_t most_nested_calls = 256;
 constexpr std::uint64_t most_mapped_instructions = std::uint64_t{1} << 20;
 
-/// A small module may ask for many nodes and constants: values of the graph, and elements of all constants
-/// that it does not hold itself.
+/// Limits of the graph, since a small module may ask for much: its values, and the elements of all constants
+/// that are made.
 constexpr std::size_t most_values = std::size_t{1} << 20;
 constexpr std::uint64_t most_constant_elements = std::uint64_t{1} << 28;
 
@@ -172,11 +172,14 @@ std::vector<SharedArrays> GraphMaker::make_inputs() {
     const Computation& entry = module_.entry_computation();
     const std::map<InstructionId, ShapeId> parts = parts_of_inputs(module_);
     std::vector<SharedArrays> inputs;
+    std::set<std::string> names;
     for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
         const Shape& shape = module_.shape_of(entry.instructions[entry.parameters[i]]);
         const std::string& argument = i < module_.arguments.size() ? module_.arguments[i] : std::string();
         const std::string name = argument.empty() ? fmt::format("input {}", i) : argument;
         try {
+            if (!names.insert(name).second)
+                throw ModelError("another input has its name; each must have one of its own");
             if (shape.is_tuple) throw ModelError("it is a tuple; inputs of a program must be arrays");
             Array array{.id = 0, .type = shape.type, .dimensions = shape.dimensions};
             if (const auto part = parts.find(entry.parameters[i]); part != parts.end()) {

@@ -33,7 +33,8 @@ struct Interval {
 std::optional<Interval> united(const std::optional<Interval>& a, const std::optional<Interval>& b);
 
 /// An array of the program as a value of the graph: 1 x its dimensions. Along axes where all elements are
-/// equal, as broadcasts make them, the value has an extent of 1 instead.
+/// equal, as broadcasts make them, the value has an extent of 1 instead. A value of one element may have any
+/// rank; that of all others is 1 + that of the array. The value's number format is graph_type(type).
 struct Array {
     ir::ValueId id = 0;
     ElementType type = ElementType::F32;

@@ -146,7 +146,7 @@ void check_parts(const Operation& operation) {
             if (!array.is_global) continue;
             throw ModelError(
                 "it works on an array of all devices; programs of several devices are compiled "
-                "where shard_map (or pmap) says what each device does");
+                "where shard_map says what each device does");
         }
     }
 }

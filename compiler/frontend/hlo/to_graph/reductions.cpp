@@ -13,8 +13,8 @@
 namespace systole::hlo {
 namespace {
 
-/// The elements that a window may have: one that is reduced by an operation of the machine, and any other
-/// one, which becomes nodes for each element.
+/// The most elements of a window. The machine's own reductions are one node; all others are nodes for each
+/// element.
 constexpr std::int64_t most_elements = std::int64_t{1} << 24;
 constexpr std::int64_t most_taps = 1024;
 

@@ -215,15 +215,27 @@ TEST_CASE("Programs need an input and a computed output", "[hlo][graph]") {
     of_tuple.add("get-tuple-element", "s32[]", {tuple});
     CHECK(refusal(tuples) == "input \"input 0\": it is a tuple; inputs of a program must be arrays");
 
-    HloModule random;
-    HloComputation of_bits = random.computation("main");
-    const std::int64_t state = of_bits.parameter("u32[4]");
-    of_bits.add("all-gather", "u32[8]", {state});
-    of_bits.last().add_dimensions(0);
-    auto& group = *of_bits.last().add_replica_groups();
+    HloModule gather;
+    HloComputation of_parts = gather.computation("main");
+    const std::int64_t part = of_parts.parameter("u32[4]");
+    of_parts.add("all-gather", "u32[8]", {part});
+    of_parts.last().add_dimensions(0);
+    auto& group = *of_parts.last().add_replica_groups();
     group.add_replica_ids(0);
     group.add_replica_ids(1);
-    CHECK_THAT(refusal(random), EndsWith("programs with all-gather are not compiled"));
+    CHECK_THAT(refusal(gather), EndsWith("programs with all-gather are not compiled"));
+
+    HloModule alike;
+    HloComputation of_two = alike.computation("main");
+    for (const std::string name : {"x", "x"}) {
+        of_two.parameter("s32[2]");
+        of_two.last().mutable_metadata()->set_op_name(name);
+    }
+    of_two.add("add", "s32[2]", {of_two.proto().instructions(0).id(), of_two.proto().instructions(1).id()});
+    CHECK(refusal(alike) == "input \"x\": another input has its name; each must have one of its own");
+    of_two.proto().mutable_instructions(0)->mutable_metadata()->set_op_name("input 1");
+    of_two.proto().mutable_instructions(1)->clear_metadata();
+    CHECK(refusal(alike) == "input \"input 1\": another input has its name; each must have one of its own");
 
     HloModule wide;
     HloComputation of_axes = wide.computation("main");
