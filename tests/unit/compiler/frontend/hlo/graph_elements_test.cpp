@@ -216,7 +216,7 @@ TEST_CASE("Powers of integers have a constant exponent that is not below 0", "[h
                EndsWith("its exponent is computed or below 0; powers of integers have a constant one"));
 }
 
-/// A program of u32[n] -> u64 -> `work` -> u32[n].
+/// A program that converts numbers to a 64-bit type, works on them, and converts or compares the results.
 template <typename Work>
 HloModule of_wide_numbers(const std::string& from, const std::string& wide, const std::string& to,
                           std::int64_t count, const Work& work) {
@@ -414,7 +414,7 @@ TEST_CASE("A place of 64 bits that may need them is refused", "[hlo][graph]") {
 }
 
 TEST_CASE("Words of arrays that were larger are broadcast as numbers", "[hlo][graph]") {
-    // f32[1,1,1] -> f32[] -> f32[2,3], then parts of it.
+    // s32[1,1,1] as a number, which is broadcast to s32[2,3] and added to rows; then a part of the sum.
     HloModule module;
     HloComputation entry = module.computation("main");
     const std::int64_t one = entry.parameter("s32[1,1,1]");
