@@ -257,8 +257,8 @@ void add_train_command(CLI::App& app, Context& context) {
     add_json_option(*command, train->print, "report.json")->excludes(quiet);
     add_color_option(*command, context);
     command->footer(
-        "Example, the network of the article on eight cores:\n"
-        "  sim train models/mnist_cnn/training/step_8x64.hlo --machine tpu_v2_8 \\\n"
+        "Examples:\n"
+        "  sim train models/mnist_cnn/training/step_64.hlo --machine tpu_v2_1core \\\n"
         "      --state models/mnist_cnn/training/state.json \\\n"
         "      --input models/mnist_cnn/digits-images.idx3-ubyte.gz \\\n"
         "      --labels models/mnist_cnn/digits-labels.idx1-ubyte.gz\n\n"

@@ -476,7 +476,7 @@ TEST_CASE("Each wrong word on the command line gets the nearest right one, or al
         {"a kind of file misspelt", "schema machin", {"there is no machin", "\"machine\"?\n"}},
         {"a shell misspelt", "completion bsh", {"there is no bsh", "\"bash\""}},
         {"a part misspelt", digits + "--show summry", {"there is no summry", "\"summary\""}},
-        {"a part like none", digits + "--show zzz", {"zzz is not one of summary, matrix_unit"}},
+        {"a part like none", digits + "--show zzz", {"zzz is not one of training, summary, matrix_unit"}},
         {"a form of text like none", "compile mnist_cnn --text poem", {"poem", "schedule, assembly"}},
         {"a pass misspelt", "compile mnist_cnn --dump-after quantise", {"quantise", "\"quantize\""}},
         {"a colour mode", digits + "--color yes", {"yes is not one of auto, always, never"}},

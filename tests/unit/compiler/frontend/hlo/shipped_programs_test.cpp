@@ -61,8 +61,8 @@ void check_state(const hlo::Module& module, const fs::path& file) {
     CHECK(module.shapes[result.parts.back()].is_scalar(hlo::ElementType::F32));
     const std::string text = text_in(file);
     const std::string count = std::to_string(state);
-    CHECK_THAT(text, Catch::Contains(R"("state": [{"input": 0, "output": 0, "count": )" + count + "}]"));
-    CHECK_THAT(text, Catch::Contains(R"("columns": {"loss": )" + count + "}"));
+    CHECK_THAT(text, Catch::Contains(R"("state": [{"input": "0", "output": "0", "count": )" + count + "}]"));
+    CHECK_THAT(text, Catch::Contains(R"("columns": {"loss": ")" + count + "\"}"));
 }
 
 TEST_CASE("ParaDnn's steps multiply and sum as often as their networks", "[hlo]") {

@@ -533,6 +533,7 @@ void check_buffers(const std::string& text, const Json& report) {
 void check_absent(const std::string& section, const std::string& why, const Json& report) {
     INFO(section << ": " << why);
     const std::map<std::string, std::string> keys{{"requests", "requests"},
+                                                  {"training", "training"},
                                                   {"cores", "parts"},
                                                   {"comparison", "comparison"},
                                                   {"claim", "claim"},
