@@ -174,22 +174,34 @@ std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, c
     return rows;
 }
 
+/// Of the tiles with so many lines each: the first ones, of which one needs as much room as any but the last.
+std::uint64_t StepEmitter::different_tiles(const Step& step, std::uint64_t lines) {
+    constexpr std::uint64_t until_alike = 3;
+    if (step.kind != StepKind::SelectAndScatter) return until_alike;
+    // How many windows meet a tile depends on its place between two windows, unless it is near a border.
+    const ir::Window& window = *step.window;
+    const std::uint64_t near_border = ir::covered_extent(window.kernel_height, window.dilation_y) / lines + 1;
+    return window.stride_y + 2 * near_border;
+}
+
 /// As many tiles as let the next one come in while one is worked on; of whole images where there is room.
 std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& of) const {
     std::uint64_t gap = pool_.largest_gap();
     if (step.kind == StepKind::Product && !keeps_weights(step)) gap -= gap / 3;  // for parts of the weights
     if (step.reads_lines) gap -= gap / 3;  // for the windows of some columns
-    // Of the tiles with some lines each, those in the middle are alike.
     const auto needed = [&](std::uint64_t images, std::uint64_t lines) {
         std::uint64_t most = 0;
-        for (const std::uint64_t line :
-             {std::uint64_t{0}, lines, 2 * lines, (of.lines - 1) / lines * lines}) {
-            if (line >= of.lines) continue;
+        const auto add = [&](std::uint64_t number) {
+            const std::uint64_t line = number * lines;
             const Tile tile{
                 .image = 0, .images = images, .line = line, .lines = std::min(lines, of.lines - line)};
             most = std::max(most, rows_needed(step, of, tile));
             if (step.reads_lines) most = std::max(most, 2 * rows_of_window_column(step, tile));
-        }
+        };
+        const std::uint64_t tiles = divide_up(of.lines, lines);
+        for (std::uint64_t number = 0; number < std::min(tiles, different_tiles(step, lines)); ++number)
+            add(number);
+        add(tiles - 1);
         return most;
     };
     // The largest number up to `most` that fits: those below it fit, too.
@@ -216,7 +228,10 @@ std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& 
         if (images > 0) return tiles_of(of, even(all_images, images), of.lines);
         const std::uint64_t lines = most_below(std::min(of.lines - 1, step.limits.lines),
                                                [&](std::uint64_t n) { return needed(1, n) <= room; });
-        if (lines > 0) return tiles_of(of, 1, even(of.lines, lines));
+        if (lines == 0) continue;
+        // Tiles with fewer lines may meet more windows of which sums are scattered.
+        const std::uint64_t equal_lines = even(of.lines, lines);
+        return tiles_of(of, 1, needed(1, equal_lines) <= room ? equal_lines : lines);
     }
     fail_for_room(step, needed(1, 1));
 }

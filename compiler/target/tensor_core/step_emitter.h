@@ -120,6 +120,7 @@ private:
     // Room for tiles.
     std::uint64_t rows_needed(const Step& step, const ResultRows& of, const Tile& tile) const;
     std::uint64_t operand_rows(const Step& step, const ResultRows& of, const Tile& tile) const;
+    static std::uint64_t different_tiles(const Step& step, std::uint64_t lines);
     std::vector<Tile> choose_tiles(const Step& step, const ResultRows& of) const;
     std::uint64_t take(const Step& step, std::uint64_t rows);
 

@@ -850,6 +850,60 @@ outputs %2
     }
 }
 
+TEST_CASE("A network whose tiles fit with one line each is compiled without that limit",
+          "[tensor_core][word_graphs]") {
+    std::uint32_t tight = 0;
+    for (std::uint32_t seed = 1; seed <= random_runs(400); ++seed) {
+        std::mt19937 random(seed);
+        const auto drawn = [&](std::uint32_t low, std::uint32_t high) {
+            return std::uniform_int_distribution<std::uint32_t>(low, high)(random);
+        };
+        machine::MachineConfig machine = random_core(random);
+        const ir::FeatureMap image{drawn(1, 40), drawn(1, 6), drawn(1, machine.vector_unit.lanes)};
+        ir::Window window{.kernel_height = drawn(1, 9),
+                          .kernel_width = drawn(1, 3),
+                          .stride_y = drawn(1, 9),
+                          .stride_x = drawn(1, 3)};
+        window.pad_top = drawn(0, window.kernel_height - 1);
+        window.pad_bottom = drawn(0, window.kernel_height - 1);
+        window.pad_left = drawn(0, window.kernel_width - 1);
+        ir::Graph graph;
+        graph.name = "scattered";
+        try {
+            const ir::FeatureMap windows = ir::window_output(image, window, image.channels);
+            const ir::ValueId source = graph.add_input("image", ir::image_shape(image), DataType::Float32);
+            const ir::ValueId numbers =
+                graph.add_input("numbers", ir::image_shape(windows), DataType::Float32);
+            graph.outputs = {graph.append("scattered", operators::registry().at("word_select_and_scatter"),
+                                          ir::attributes_of(window), {source, numbers}, DataType::Float32)};
+        } catch (const ModelError&) {
+            continue;  // the image has no window, or one of them has no element
+        }
+        tensor_core::Network network = tensor_core::make_network(graph, machine, 1);
+        tensor_core::Network limited = network;
+        for (tensor_core::Step& step : limited.steps) step.limits = {.lines = 1};
+        const auto has_room = [&](tensor_core::Network& each) {
+            try {
+                tensor_core::map_program(each, machine, {.images = 1, .kept_share = 0}, {});
+            } catch (const ModelError& error) {
+                REQUIRE(std::string(error.what()).find("rows of vector memory") != std::string::npos);
+                return false;
+            }
+            return true;
+        };
+        INFO("seed " << seed << "\n" << ir::to_text(graph));
+        // From the least memory on that one line takes.
+        machine.vector_memory.rows = 8;
+        while (!has_room(limited)) machine.vector_memory.rows += 8;
+        for (int more = 0; more < 12; ++more, machine.vector_memory.rows += drawn(1, 60)) {
+            CAPTURE(machine.vector_memory.rows);
+            CHECK(has_room(network));
+            tight += network.steps.size() == 1 ? 1 : 0;
+        }
+    }
+    CHECK(tight > random_share(2000));
+}
+
 TEST_CASE("Inputs are outputs, too, and what all images share is none", "[tensor_core][word_graphs]") {
     std::mt19937 random(1);
     const machine::MachineConfig machine = random_core(random);
