@@ -3,6 +3,7 @@
 // go to their places.
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <utility>
 #include <vector>
@@ -11,12 +12,29 @@
 #include "compiler/operators/leading_axes.h"
 #include "compiler/target/tensor_core/constant_words.h"
 #include "compiler/target/tensor_core/network_builder.h"
-#include "compiler/target/tensor_core/pixel_windows.h"
+#include "compiler/target/tensor_core/phase_windows.h"
 
 namespace systole::tensor_core {
 namespace {
 
 constexpr std::size_t image_set_axes = 4;  // images, height, width, channels
+
+/// Rows of a tensor along three axes, in their order.
+struct RowGrid {
+    std::uint64_t first = 0;
+    std::array<std::uint64_t, 3> extents{};
+    std::array<std::uint64_t, 3> apart{};
+
+    std::uint64_t count() const { return extents[0] * extents[1] * extents[2]; }
+    void for_each(const auto& visit) const {
+        for (std::uint64_t x = 0; x < extents[0]; ++x) {
+            for (std::uint64_t y = 0; y < extents[1]; ++y) {
+                for (std::uint64_t z = 0; z < extents[2]; ++z)
+                    visit(first + x * apart[0] + y * apart[1] + z * apart[2]);
+            }
+        }
+    }
+};
 
 class ConvolutionBuilder {
 public:
@@ -38,14 +56,14 @@ public:
         const auto spread = [&](const char* name) {
             return static_cast<std::uint32_t>(view_.node().integer(name));
         };
-        const std::vector<PixelWindows> lines = pixel_windows({.pixels = image_.height,
+        const std::vector<PhaseWindows> lines = phase_windows({.pixels = image_.height,
                                                                .spread = spread("spread_y"),
                                                                .kernel = window_.kernel_height,
                                                                .stride = window_.stride_y,
                                                                .pad = window_.pad_top,
                                                                .dilation = window_.dilation_y,
                                                                .outputs = output_.height});
-        const std::vector<PixelWindows> columns = pixel_windows({.pixels = image_.width,
+        const std::vector<PhaseWindows> columns = phase_windows({.pixels = image_.width,
                                                                  .spread = spread("spread_x"),
                                                                  .kernel = window_.kernel_width,
                                                                  .stride = window_.stride_x,
@@ -65,14 +83,14 @@ public:
             return;
         }
         for (std::size_t set = 0; set < image_sets.size(); ++set) {
-            for (const PixelWindows& line : lines) {
-                for (const PixelWindows& column : columns) {
+            for (const PhaseWindows& line : lines) {
+                for (const PhaseWindows& column : columns) {
                     add_part({image_sets[set], kernels[set], set}, line, column);
                 }
             }
         }
         const TensorId result = builder_.new_tensor(view_.node().output());
-        builder_.add_move(parts_, std::move(moves_), result);
+        builder_.add_movement(parts_, std::move(movement_), result);
         builder_.set_value(view_.node().output(), result);
     }
 
@@ -89,7 +107,7 @@ private:
     bool is_shared() const { return !view_.output().has_batch(); }
 
     /// Windows of a phase over an image, without a result.
-    Step product(TensorId source, TensorId weights, const PixelWindows& lines, const PixelWindows& columns,
+    Step product(TensorId source, TensorId weights, const PhaseWindows& lines, const PhaseWindows& columns,
                  const ir::FeatureMap& image) const {
         Step step{.kind = StepKind::Product, .source = source, .weights = weights};
         step.passes = passes_;
@@ -114,21 +132,18 @@ private:
     }
 
     /// The outputs of one phase in each direction, of all groups.
-    void add_part(const ImageSet& set, const PixelWindows& lines, const PixelWindows& columns) {
-        const std::uint64_t rows = images_ * lines.outputs.size() * columns.outputs.size();
-        MovedRows moved;
-        moved.rows.reserve(rows);
-        for (std::uint64_t image = 0; image < images_; ++image) {
-            for (const std::uint32_t y : lines.outputs) {
-                for (const std::uint32_t x : columns.outputs) {
-                    const std::uint64_t line = (set.result * images_ + image) * output_.height + y;
-                    moved.rows.push_back(line * output_.width + x);
-                }
-            }
-        }
+    void add_part(const ImageSet& set, const PhaseWindows& lines, const PhaseWindows& columns) {
+        const std::uint64_t height = lines.outputs.size();
+        const std::uint64_t width = columns.outputs.size();
+        const std::uint64_t rows = images_ * height * width;
+        RowBox box{.row = (set.result * images_ * output_.height + lines.outputs.front()) * output_.width +
+                          columns.outputs.front(),
+                   .extents = {images_, height, width},
+                   .apart = {std::uint64_t{output_.height} * output_.width,
+                             apart_in(lines.outputs) * output_.width, apart_in(columns.outputs)}};
         if (lines.taps.empty() || columns.taps.empty()) {
-            moved.columns.push_back({.to = 0, .count = output_.channels, .source = Origin::none, .from = 0});
-            moves_.push_back(std::move(moved));
+            box.columns.push_back({.count = output_.channels});
+            movement_.boxes.push_back(std::move(box));
             return;
         }
         for (std::uint32_t group = 0; group < groups_; ++group) {
@@ -137,15 +152,22 @@ private:
             Step step = product(images_of(set.images, group, lines.skipped, columns.skipped),
                                 weights_of(set.kernel, group, lines, columns), lines, columns, image);
             step.result = builder_.new_tensor(view_.node().name, {rows, group_filters()}, is_shared());
-            moved.columns.push_back({.to = std::uint64_t{group} * group_filters(),
-                                     .count = group_filters(),
-                                     .source = static_cast<std::uint32_t>(parts_.size()),
-                                     .from = 0,
-                                     .rows = counted_rows(rows)});
+            box.columns.push_back({.to = std::uint64_t{group} * group_filters(),
+                                   .count = group_filters(),
+                                   .source = static_cast<std::uint32_t>(parts_.size()),
+                                   .apart = signed_numbers({height * width, width, 1})});
             parts_.push_back(step.result);
             builder_.add_step(std::move(step));
         }
-        moves_.push_back(std::move(moved));
+        movement_.boxes.push_back(std::move(box));
+    }
+
+    /// How far equally distant numbers are apart.
+    static std::uint64_t apart_in(const std::vector<std::uint32_t>& numbers) {
+        return numbers.size() < 2 ? 1 : numbers[1] - numbers[0];
+    }
+    static std::vector<std::int64_t> signed_numbers(std::initializer_list<std::uint64_t> numbers) {
+        return {numbers.begin(), numbers.end()};
     }
 
     /// The channels of a group of a set of images, without the first lines and columns of pixels.
@@ -156,21 +178,18 @@ private:
         if (all_rows == set_rows && groups_ == 1 && lines == 0 && columns == 0) return all;
         const auto [found, is_new] = cut_images_.try_emplace({set, group, lines, columns}, TensorId{});
         if (!is_new) return found->second;
-        std::vector<std::uint64_t> from;
-        for (std::uint64_t image = 0; image < images_; ++image) {
-            for (std::uint32_t y = lines; y < image_.height; ++y) {
-                for (std::uint32_t x = columns; x < image_.width; ++x)
-                    from.push_back(((set * images_ + image) * image_.height + y) * image_.width + x);
-            }
-        }
-        found->second =
-            columns_of(all, std::move(from), std::uint64_t{group} * group_channels(), group_channels());
+        const std::uint64_t image_rows = std::uint64_t{image_.height} * image_.width;
+        found->second = columns_of(all,
+                                   {.first = set * set_rows + std::uint64_t{lines} * image_.width + columns,
+                                    .extents = {images_, image_.height - lines, image_.width - columns},
+                                    .apart = {image_rows, image_.width, 1}},
+                                   std::uint64_t{group} * group_channels(), group_channels());
         return found->second;
     }
 
     /// The taps of a phase, for the filters of a group.
-    TensorId weights_of(std::size_t kernel, std::uint32_t group, const PixelWindows& lines,
-                        const PixelWindows& columns) {
+    TensorId weights_of(std::size_t kernel, std::uint32_t group, const PhaseWindows& lines,
+                        const PhaseWindows& columns) {
         const bool has_all_taps =
             lines.taps.size() == window_.kernel_height && columns.taps.size() == window_.kernel_width;
         const std::uint64_t kernel_rows =
@@ -181,41 +200,43 @@ private:
         const auto [found, is_new] =
             cut_kernels_.try_emplace({kernel, group, lines.taps.front(), columns.taps.front()}, TensorId{});
         if (!is_new) return found->second;
-        std::vector<std::uint64_t> rows;
-        for (const std::uint32_t y : lines.taps) {
-            for (const std::uint32_t x : columns.taps) {
-                const std::uint64_t tap = std::uint64_t{y} * window_.kernel_width + x;
-                for (std::uint32_t channel = 0; channel < group_channels(); ++channel)
-                    rows.push_back(kernel * kernel_rows + tap * group_channels() + channel);
-            }
-        }
+        const std::uint64_t line_rows = std::uint64_t{window_.kernel_width} * group_channels();
+        const RowGrid rows{
+            .first = kernel * kernel_rows + lines.taps.front() * line_rows +
+                     std::uint64_t{columns.taps.front()} * group_channels(),
+            .extents = {lines.taps.size(), columns.taps.size(), group_channels()},
+            .apart = {apart_in(lines.taps) * line_rows, apart_in(columns.taps) * group_channels(), 1}};
         const std::uint64_t first = std::uint64_t{group} * group_filters();
         if (!kernel_.constant) {
-            found->second = columns_of(builder_.tensor_of(id), std::move(rows), first, group_filters());
+            found->second = columns_of(builder_.tensor_of(id), rows, first, group_filters());
             return found->second;
         }
         std::vector<std::uint32_t> words;
         if (const std::vector<std::uint32_t> known = words_of(kernel_); !known.empty()) {
-            words.reserve(rows.size() * group_filters());
-            for (const std::uint64_t row : rows) {
+            words.reserve(rows.count() * group_filters());
+            rows.for_each([&](std::uint64_t row) {
                 const auto begin = known.begin() + static_cast<std::ptrdiff_t>(row * all.columns + first);
                 words.insert(words.end(), begin, begin + group_filters());
-            }
+            });
         }
-        found->second = builder_.new_constant(kernel_.name, {rows.size(), group_filters()}, std::move(words));
+        found->second =
+            builder_.new_constant(kernel_.name, {rows.count(), group_filters()}, std::move(words));
         builder_.tensor(found->second).is_weights = true;
         return found->second;
     }
 
-    /// Some columns of some rows of a tensor.
-    TensorId columns_of(TensorId source, std::vector<std::uint64_t> rows, std::uint64_t first,
-                        std::uint64_t count) {
-        const TensorId made = builder_.new_tensor(builder_.tensor(source).name, {rows.size(), count},
+    /// Some columns of some rows of a tensor, which follow each other in the result.
+    TensorId columns_of(TensorId source, const RowGrid& rows, std::uint64_t first, std::uint64_t count) {
+        const TensorId made = builder_.new_tensor(builder_.tensor(source).name, {rows.count(), count},
                                                   builder_.tensor(source).is_shared);
-        MovedRows moved{.rows = counted_rows(rows.size()), .columns = {}};
-        moved.columns.push_back(
-            {.to = 0, .count = count, .source = 0, .from = first, .rows = std::move(rows)});
-        builder_.add_move({source}, std::vector{std::move(moved)}, made);
+        const auto [images, lines, columns] = rows.extents;
+        RowBox box{.extents = {images, lines, columns}, .apart = {lines * columns, columns, 1}};
+        box.columns.push_back({.count = count,
+                               .source = 0,
+                               .from = first,
+                               .row = rows.first,
+                               .apart = {rows.apart.begin(), rows.apart.end()}});
+        builder_.add_movement({source}, {.boxes = {std::move(box)}}, made);
         return made;
     }
 
@@ -232,7 +253,7 @@ private:
     std::map<std::array<std::size_t, 4>, TensorId> cut_images_;
     std::map<std::array<std::size_t, 4>, TensorId> cut_kernels_;
     std::vector<TensorId> parts_;
-    std::vector<MovedRows> moves_;
+    Movement movement_;
 };
 
 }  // namespace

@@ -274,10 +274,7 @@ private:
         std::vector<std::uint64_t> columns;
         columns.reserve(sources.size());
         for (const TensorId source : sources) columns.push_back(tensor(source).columns);
-        add_move(sources, rows_of_origins(origins, tensor(result).columns, columns), result);
-    }
-    void add_move(const std::vector<TensorId>& sources, std::vector<MovedRows> moves,
-                  TensorId result) override {
+        std::vector<MovedRows> moves = rows_of_origins(origins, tensor(result).columns, columns);
         for (const TensorId source : sources) tensor(source).is_moved = true;
         tensor(result).is_moved = true;
         Step step{.kind = StepKind::Move, .result = result};
@@ -286,8 +283,7 @@ private:
         add_step(std::move(step));
     }
 
-    /// A movement whose size does not depend on that of the tensors.
-    void add_movement(const std::vector<TensorId>& sources, Movement movement, TensorId result) {
+    void add_movement(const std::vector<TensorId>& sources, Movement movement, TensorId result) override {
         for (const TensorId source : sources) tensor(source).is_moved = true;
         tensor(result).is_moved = true;
         Step step{.kind = movement.transposition ? StepKind::Transpose : StepKind::MoveBoxes,
@@ -1039,12 +1035,6 @@ MatrixShape matrix_of(const ir::Shape& shape) {
     if (shape.rank() == 0) return {};
     const std::uint64_t columns = shape[shape.rank() - 1];
     return {.rows = shape.elements() / columns, .columns = columns};
-}
-
-std::vector<std::uint64_t> counted_rows(std::uint64_t rows) {
-    std::vector<std::uint64_t> all(rows);
-    std::iota(all.begin(), all.end(), std::uint64_t{0});
-    return all;
 }
 
 std::vector<TensorId> read_by(const Step& step) {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
-#include "compiler/target/tensor_core/moves.h"
 #include "compiler/target/tensor_core/network.h"
+#include "compiler/target/tensor_core/row_boxes.h"
 #include "hw/machine/machine_config.h"
 
 namespace systole::tensor_core {
@@ -23,9 +23,6 @@ MatrixShape matrix_of(const ir::Shape& shape);
 
 /// Rounds what a step has computed.
 ChainUse round_to_bfloat16(bool fills_lanes = false);
-
-/// 0, 1, ...
-std::vector<std::uint64_t> counted_rows(std::uint64_t rows);
 
 /// The tensors and steps of a network while it is made, for the nodes that have files of their own.
 class NetworkBuilder {
@@ -48,8 +45,8 @@ public:
     virtual Tensor& tensor(TensorId id) = 0;
 
     virtual void add_step(Step step) = 0;
-    virtual void add_move(const std::vector<TensorId>& sources, std::vector<MovedRows> moves,
-                          TensorId result) = 0;
+    /// A movement of rows and ranges of columns.
+    virtual void add_movement(const std::vector<TensorId>& sources, Movement movement, TensorId result) = 0;
     /// The step's result is the value, which element-wise work may follow.
     virtual void set_value(ir::ValueId id, Step step) = 0;
     /// The tensor is the value.

@@ -1,7 +1,6 @@
 // Numbers are added where an image has the greatest or least element of each window.
-#include <algorithm>
+#include <array>
 #include <utility>
-#include <vector>
 
 #include "compiler/ir/window.h"
 #include "compiler/operators/leading_axes.h"
@@ -13,19 +12,15 @@ namespace {
 /// The images of an input as the result's images need them: those that axes repeat are copied.
 TensorId images_of(NetworkBuilder& builder, const ir::NodeView& view, std::size_t input) {
     const TensorId all = builder.tensor_of(view.node().inputs[input]);
-    const std::vector<std::size_t> images = operators::leading_blocks(view, input, operators::image_extents);
-    const ir::FeatureMap map = operators::last_image(view.input(input).shape);
-    const std::uint64_t pixels = std::uint64_t{map.height} * map.width;
-    if (images.size() * pixels == builder.tensor(all).rows) return all;
-    MovedRows moved{.rows = counted_rows(images.size() * pixels), .columns = {}};
-    moved.columns.push_back({.to = 0, .count = map.channels, .source = 0, .from = 0});
-    for (const std::size_t image : images) {
-        for (std::uint64_t pixel = 0; pixel < pixels; ++pixel)
-            moved.columns[0].rows.push_back(image * pixels + pixel);
-    }
-    const TensorId made = builder.new_tensor(builder.tensor(all).name, {moved.rows.size(), map.channels},
-                                             builder.tensor(all).is_shared);
-    builder.add_move({all}, std::vector{std::move(moved)}, made);
+    const ir::Shape& from = view.input(input).shape;
+    const ir::FeatureMap map = operators::last_image(from);
+    const std::array image{map.height, map.width, map.channels};
+    const ir::Shape to = operators::with_leading_axes(
+        operators::leading_axes(view.output().shape, operators::image_extents), image);
+    if (to.elements() == from.elements()) return all;
+    const Tensor& tensor = builder.tensor(all);
+    const TensorId made = builder.new_tensor(tensor.name, matrix_of(to), tensor.is_shared);
+    builder.add_movement({all}, repeated_axes(from, to), made);
     return made;
 }
 

@@ -13,7 +13,7 @@
 #include "compiler/target/tensor_core/memory.h"
 #include "compiler/target/tensor_core/moves.h"
 #include "compiler/target/tensor_core/network.h"
-#include "compiler/target/tensor_core/pixel_windows.h"
+#include "compiler/target/tensor_core/phase_windows.h"
 #include "compiler/target/tensor_core/tiles.h"
 
 using namespace systole;
@@ -192,8 +192,8 @@ TEST_CASE("Tiles of lines read the lines around them", "[tensor_core][steps]") {
 TEST_CASE("Outputs of convolutions over spread pixels meet the taps between which zeros are left out",
           "[tensor_core][steps]") {
     // Pixels at 0, 2, 4, 6, 8; windows of 3 begin one place before: outputs 0, 2, .. meet tap 1 alone.
-    const std::vector<PixelWindows> phases =
-        pixel_windows({.pixels = 5, .spread = 2, .kernel = 3, .pad = 1, .outputs = 9});
+    const std::vector<PhaseWindows> phases =
+        phase_windows({.pixels = 5, .spread = 2, .kernel = 3, .pad = 1, .outputs = 9});
     REQUIRE(phases.size() == 2);
     CHECK(phases[0].outputs == std::vector<std::uint32_t>{1, 3, 5, 7});
     CHECK(phases[0].taps == std::vector<std::uint32_t>{0, 2});
@@ -204,22 +204,22 @@ TEST_CASE("Outputs of convolutions over spread pixels meet the taps between whic
     CHECK(phases[1].outputs == std::vector<std::uint32_t>{0, 2, 4, 6, 8});
     CHECK(phases[1].taps == std::vector<std::uint32_t>{1});
     // Without a border, output 1 begins with the second pixel.
-    const std::vector<PixelWindows> inside =
-        pixel_windows({.pixels = 5, .spread = 2, .kernel = 2, .outputs = 8});
+    const std::vector<PhaseWindows> inside =
+        phase_windows({.pixels = 5, .spread = 2, .kernel = 2, .outputs = 8});
     REQUIRE(inside.size() == 2);
     CHECK(inside[1].outputs.front() == 1);
     CHECK(inside[1].taps == std::vector<std::uint32_t>{1});
     CHECK(inside[1].skipped == 1);
     // Outputs 3 places apart, of a kernel of one tap: every other one meets no pixel.
-    const std::vector<PixelWindows> apart =
-        pixel_windows({.pixels = 5, .spread = 2, .kernel = 1, .stride = 3, .outputs = 3});
+    const std::vector<PhaseWindows> apart =
+        phase_windows({.pixels = 5, .spread = 2, .kernel = 1, .stride = 3, .outputs = 3});
     REQUIRE(apart.size() == 2);
     CHECK(apart[0].outputs == std::vector<std::uint32_t>{0, 2});
     CHECK(apart[0].stride == 3);
     CHECK(apart[1].taps.empty());
     // All windows are behind the last pixel.
-    const std::vector<PixelWindows> behind =
-        pixel_windows({.pixels = 1, .spread = 2, .kernel = 2, .dilation = 2, .outputs = 2});
+    const std::vector<PhaseWindows> behind =
+        phase_windows({.pixels = 1, .spread = 2, .kernel = 2, .dilation = 2, .outputs = 2});
     REQUIRE(behind.size() == 2);
     CHECK(behind[0].taps == std::vector<std::uint32_t>{0, 1});
 }

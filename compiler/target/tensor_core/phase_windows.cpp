@@ -1,12 +1,12 @@
-#include "compiler/target/tensor_core/pixel_windows.h"
+#include "compiler/target/tensor_core/phase_windows.h"
 
 #include <utility>
 
 namespace systole::tensor_core {
 namespace {
 
-PixelWindows without_zeros(const operators::SpreadWindows& windows, operators::TapPhase phase) {
-    PixelWindows made{.taps = std::move(phase.taps), .outputs = std::move(phase.outputs)};
+PhaseWindows without_zeros(const operators::SpreadWindows& windows, operators::TapPhase phase) {
+    PhaseWindows made{.taps = std::move(phase.taps), .outputs = std::move(phase.outputs)};
     if (made.taps.empty()) return made;
     // At least 1: what one output or one tap would be away does not matter.
     const auto pixels_apart = [&](const std::vector<std::uint32_t>& numbers, std::uint32_t step) {
@@ -30,8 +30,8 @@ PixelWindows without_zeros(const operators::SpreadWindows& windows, operators::T
 
 }  // namespace
 
-std::vector<PixelWindows> pixel_windows(const operators::SpreadWindows& windows) {
-    std::vector<PixelWindows> made;
+std::vector<PhaseWindows> phase_windows(const operators::SpreadWindows& windows) {
+    std::vector<PhaseWindows> made;
     for (operators::TapPhase& phase : operators::phases_of(windows))
         made.push_back(without_zeros(windows, std::move(phase)));
     return made;

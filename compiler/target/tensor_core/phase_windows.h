@@ -9,7 +9,7 @@
 namespace systole::tensor_core {
 
 /// The outputs of a phase as windows over the pixels alone.
-struct PixelWindows {
+struct PhaseWindows {
     std::vector<std::uint32_t> taps;
     std::vector<std::uint32_t> outputs;
     std::uint32_t skipped = 0;  ///< pixels before the one at which the first window may begin
@@ -17,6 +17,6 @@ struct PixelWindows {
     std::uint32_t stride = 1;
     std::uint32_t dilation = 1;
 };
-std::vector<PixelWindows> pixel_windows(const operators::SpreadWindows& windows);
+std::vector<PhaseWindows> phase_windows(const operators::SpreadWindows& windows);
 
 }  // namespace systole::tensor_core
