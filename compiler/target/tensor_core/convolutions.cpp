@@ -5,6 +5,7 @@
 #include <array>
 #include <initializer_list>
 #include <map>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,10 @@
 
 namespace systole::tensor_core {
 namespace {
+
+using ir::NodeView;
+using ir::Value;
+using ir::ValueId;
 
 constexpr std::size_t image_set_axes = 4;  // images, height, width, channels
 
@@ -260,6 +265,97 @@ private:
 
 void add_word_convolution(NetworkBuilder& builder, const ir::NodeView& view) {
     ConvolutionBuilder(builder, view).build();
+}
+
+void NetworkBuilder::add_convolution(const NodeView& view) {
+    const ir::Node& node = view.node();
+    if (node.integer("groups") > 1) return add_groups(view);
+    Step step;
+    step.source = tensor_of(node.inputs[0]);
+    const ir::Window window = ir::window_of(node);
+    if (window != ir::Window{}) {
+        step.window = window;
+        step.reads_lines = side_by_side_.contains(node.inputs[0]);
+        step.image = view.input_map();
+        step.output = view.output_map();
+    }
+    add_product(view, std::move(step));
+}
+
+void NetworkBuilder::add_groups(const NodeView& view) {
+    const ir::Node& node = view.node();
+    const auto groups = static_cast<std::uint64_t>(node.integer("groups"));
+    const ir::FeatureMap image = view.input_map();
+    const ir::FeatureMap output = view.output_map();
+    const Value* const weights = view.constant(0);
+    if (view.parameter(1) != nullptr) throw std::logic_error("a product with a bias");
+    const std::uint64_t channels = image.channels / groups;
+    const std::uint64_t filters = output.channels / groups;
+    const MatrixShape all = matrix_of(weights->shape);
+    const std::vector<std::uint32_t> all_words = words_of(*weights);
+    const TensorId source = tensor_of(node.inputs[0]);
+    const bool is_shared = !view.output().has_batch();
+    std::vector<TensorId> results;
+    const std::uint64_t rows = matrix_of(view.output().shape).rows;
+    RowBox joined = all_rows(rows);
+    for (std::uint64_t group = 0; group < groups; ++group) {
+        Step step{.kind = StepKind::Product};
+        step.source = columns_of(source, group * channels, channels);
+        std::vector<std::uint32_t> words;
+        if (!all_words.empty()) {
+            for (std::uint64_t row = 0; row < all.rows; ++row) {
+                const auto first =
+                    all_words.begin() + static_cast<std::ptrdiff_t>(row * all.columns + group * filters);
+                words.insert(words.end(), first, first + static_cast<std::ptrdiff_t>(filters));
+            }
+        }
+        step.weights = new_constant(weights->name, {all.rows, filters}, std::move(words));
+        tensor(step.weights).is_weights = true;
+        step.passes = passes_of(node);
+        step.window = ir::window_of(node);
+        step.image = {image.height, image.width, static_cast<std::uint32_t>(channels)};
+        step.output = {output.height, output.width, static_cast<std::uint32_t>(filters)};
+        step.result = new_tensor(node.name, {rows, filters}, is_shared);
+        results.push_back(step.result);
+        add_step(std::move(step));
+        joined.columns.push_back({.to = group * filters,
+                                  .count = filters,
+                                  .source = static_cast<std::uint32_t>(group),
+                                  .apart = {1}});
+    }
+    const TensorId made = new_tensor(node.output());
+    add_movement(results, {.boxes = {std::move(joined)}}, made);
+    tensors_.emplace(node.output(), made);
+}
+
+void NetworkBuilder::add_depthwise(const NodeView& view) {
+    const ir::Node& node = view.node();
+    if (node.integer("in_order") == 0) throw std::logic_error("a depthwise convolution in any order");
+    if (view.parameter(1) != nullptr) throw std::logic_error("a product with a bias");
+    Step step{.kind = StepKind::Depthwise};
+    step.window = ir::window_of(node);
+    step.image = view.input_map();
+    step.output = view.output_map();
+    step.source = tensor_of(node.inputs[0]);
+    const std::uint32_t multiplier = step.output.channels / step.image.channels;
+    if (multiplier > 1) step.source = repeated_channels(step.source, multiplier);
+    step.image.channels = step.output.channels;
+    static_cast<void>(view.constant(0));
+    step.weights = tensor_of(node.inputs[view.data_inputs()]);
+    step.result = new_tensor(node.output());
+    tensors_.emplace(node.output(), step.result);
+    finish_value(node.output(), std::move(step));
+}
+
+TensorId NetworkBuilder::repeated_channels(TensorId source, std::uint32_t times) {
+    const std::uint64_t columns = tensor(source).columns * times;
+    const TensorId made =
+        new_tensor(tensor(source).name, {tensor(source).rows, columns}, tensor(source).is_shared);
+    RowBox box = all_rows(tensor(source).rows);
+    for (std::uint64_t column = 0; column < columns; ++column)
+        box.columns.push_back({.to = column, .source = 0, .from = column / times, .apart = {1}});
+    add_movement({source}, {.boxes = {std::move(box)}}, made);
+    return made;
 }
 
 }  // namespace systole::tensor_core

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "compiler/target/tensor_core/moves.h"
 #include "compiler/target/tensor_core/network.h"
 #include "compiler/target/tensor_core/row_boxes.h"
 #include "hw/machine/machine_config.h"
@@ -21,38 +26,138 @@ struct MatrixShape {
 /// The last axis has the columns.
 MatrixShape matrix_of(const ir::Shape& shape);
 
+/// All rows of a matrix, without columns.
+RowBox all_rows(std::uint64_t rows);
+
 /// Rounds what a step has computed.
 ChainUse round_to_bfloat16(bool fills_lanes = false);
 
-/// The tensors and steps of a network while it is made, for the nodes that have files of their own.
+/// Each element that moves by itself takes memory while a network is compiled, and an instruction.
+inline constexpr std::uint64_t most_moved_one_by_one = std::uint64_t{1} << 22U;
+
+/// Makes a network: its tensors and steps, node by node. Functions for a kind of nodes are in the file that
+/// their group names.
 class NetworkBuilder {
 public:
-    NetworkBuilder() = default;
-    NetworkBuilder(const NetworkBuilder&) = delete;
-    NetworkBuilder& operator=(const NetworkBuilder&) = delete;
-    virtual ~NetworkBuilder() = default;
+    NetworkBuilder(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images);
 
-    /// The tensor of a value that is there.
-    virtual TensorId tensor_of(ir::ValueId id) = 0;
+    /// The network; with `by_lines` as make_network says.
+    Network build(bool by_lines);
+
+    // Tensors.
+
+    /// The tensor of a value; a constant's, and what a reshape delayed, is made when it is first needed.
+    TensorId tensor_of(ir::ValueId id);
     /// The K rows of a product: a constant in tiles of the array, or what a node computes. Throws ModelError
     /// unless they are floats. Products of other passes may need the constant in other tiles.
-    virtual TensorId weights_of(ir::ValueId id, const std::vector<ProductPass>& passes) = 0;
-    virtual TensorId new_tensor(const std::string& name, const MatrixShape& shape, bool is_shared) = 0;
-    virtual TensorId new_tensor(ir::ValueId id) = 0;
+    TensorId weights_of(ir::ValueId id, const std::vector<ProductPass>& passes);
+    TensorId new_tensor(const std::string& name, const MatrixShape& shape, bool is_shared);
+    TensorId new_tensor(ir::ValueId id);
     /// Words that are known when the network is compiled.
-    virtual TensorId new_constant(const std::string& name, const MatrixShape& shape,
-                                  std::vector<std::uint32_t> words) = 0;
-    virtual Tensor& tensor(TensorId id) = 0;
+    TensorId new_constant(const std::string& name, const MatrixShape& shape,
+                          std::vector<std::uint32_t> words);
+    Tensor& tensor(TensorId id) { return network_.tensors[id]; }
 
-    virtual void add_step(Step step) = 0;
+    // Steps.
+
+    void add_step(Step step);
     /// A movement of rows and ranges of columns.
-    virtual void add_movement(const std::vector<TensorId>& sources, Movement movement, TensorId result) = 0;
+    void add_movement(const std::vector<TensorId>& sources, Movement movement, TensorId result);
     /// The step's result is the value, which element-wise work may follow.
-    virtual void set_value(ir::ValueId id, Step step) = 0;
+    void set_value(ir::ValueId id, Step step);
     /// The tensor is the value.
-    virtual void set_value(ir::ValueId id, TensorId made) = 0;
+    void set_value(ir::ValueId id, TensorId made);
     /// Throws ModelError if the array does not compute the node's sums.
-    virtual std::vector<ProductPass> passes_of(const ir::Node& node) const = 0;
+    std::vector<ProductPass> passes_of(const ir::Node& node) const;
+
+private:
+    void check_machine() const;
+    /// What replaces an input of state is a tensor of its own, which a step writes to the input's next place;
+    /// or it is the input itself.
+    void add_state();
+    static void require_words(const ir::Value& value);
+    /// Checks an operand of a product.
+    static void require_float(const ir::Value& value);
+    void begin_layer(const ir::Node& node);
+    std::uint32_t layer() const { return static_cast<std::uint32_t>(network_.layers.size() - 1); }
+    void add_node(const ir::NodeView& node);
+    /// Closes the gaps of steps that moved behind others, and finds how long tensors live.
+    void finish();
+    /// Layers without a step of their own are part of others.
+    void keep_worked_layers();
+
+    TensorId add(Tensor tensor);
+    MatrixShape shape_of(ir::ValueId id) const;
+    void add_move(const std::vector<TensorId>& sources, const OriginMap& origins, TensorId result);
+    /// The elements of a tensor in rows of another length.
+    void add_reshape(TensorId source, TensorId result);
+    std::uint64_t lanes() const { return machine_.vector_unit.lanes; }
+    /// Some columns of a tensor, as a tensor.
+    TensorId columns_of(TensorId source, std::uint64_t first, std::uint64_t count);
+    /// Adds the step that computes a value, which a chain may follow. `layer_of`: to which it belongs, if not
+    /// to the node's.
+    void finish_value(ir::ValueId id, Step step, std::optional<std::uint32_t> layer_of = {});
+
+    // Element by element: chains.cpp.
+
+    /// How a chain reads an input. A single constant number has no operand.
+    std::optional<Operand> operand_of(ir::ValueId id, const ir::Shape& result, bool result_is_shared);
+    /// Whether a chain may follow the step that computes the value, instead of reading its result.
+    bool can_follow(ir::ValueId id, const MatrixShape& shape, bool is_shared, ir::NodeId reader) const;
+    void add_chain(const ir::NodeView& view);
+
+    // Products: products.cpp.
+
+    void add_product(const ir::NodeView& view, Step step);
+    /// Matrices of which both may be computed.
+    void add_word_product(const ir::NodeView& view);
+    /// The value with its last two axes swapped.
+    TensorId swapped_axes(ir::ValueId id);
+    /// A constant matrix in tiles of the array.
+    TensorId weight_tiles_of(ir::ValueId id, bool is_transposed, const std::vector<ProductPass>& passes);
+    /// The tensor with the elements of a value in its order, whatever its shape.
+    TensorId elements_of(ir::ValueId id);
+    void add_dense(const ir::NodeView& view);
+    /// The elements of all data inputs side by side.
+    TensorId joined_inputs(const ir::NodeView& view);
+
+    // Convolutions of images whose batch is the graph's: convolutions.cpp.
+
+    void add_convolution(const ir::NodeView& view);
+    /// Each group by itself, and their results side by side.
+    void add_groups(const ir::NodeView& view);
+    void add_depthwise(const ir::NodeView& view);
+    /// Each channel several times.
+    TensorId repeated_channels(TensorId source, std::uint32_t times);
+
+    // Many numbers become one: reductions.cpp.
+
+    void add_windows(const ir::NodeView& view);
+    /// The largest or smallest bfloat16 is one; other results are rounded if they must be.
+    void round_reduced(const ir::NodeView& view, Step& step);
+    void add_reduction(const ir::NodeView& view);
+    /// The value with some of its axes behind the others, as a matrix of these two groups.
+    TensorId with_last(ir::ValueId id, const std::vector<std::size_t>& kept,
+                       const std::vector<std::size_t>& reduced, const MatrixShape& shape);
+
+    // Elements that go elsewhere: movements.cpp.
+
+    void add_movement(const ir::NodeView& view);
+    void add_all_reduce(const ir::NodeView& view);
+
+    const ir::Graph& graph_;
+    const machine::MachineConfig& machine_;
+    const std::vector<std::vector<ir::NodeId>> readers_;
+    Network network_;
+    std::vector<std::optional<Step>> steps_;
+    std::map<ir::ValueId, TensorId> tensors_;
+    /// By constant, and whether its tiles are packed.
+    using Weights = std::map<std::pair<ir::ValueId, bool>, TensorId>;
+    Weights weights_;
+    Weights transposed_weights_;
+    std::map<ir::ValueId, MatrixShape> side_by_side_;  ///< images with several pixels in a row
+    std::map<ir::ValueId, ir::ValueId> reshaped_;      ///< values with the elements of others
+    std::map<ir::ValueId, std::size_t> producers_;     ///< of `steps_`: those that a chain may follow
 };
 
 // Nodes on the last axes of values whose other axes are images.

@@ -1,0 +1,82 @@
+// Elements that go elsewhere, and sums over all cores.
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/message_text.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/target/tensor_core/moves.h"
+#include "compiler/target/tensor_core/network_builder.h"
+
+namespace systole::tensor_core {
+namespace {
+
+using ir::NodeView;
+using ir::Value;
+using ir::ValueId;
+
+}  // namespace
+
+void NetworkBuilder::add_all_reduce(const NodeView& view) {
+    const ir::Node& node = view.node();
+    if (node.integer("parts") != machine_.cores()) {
+        throw ModelError(fmt::format("parts is {}; machine {} has {}, and there must be one part for each",
+                                     node.integer("parts"), machine_.name,
+                                     counted(machine_.cores(), "core")));
+    }
+    Step step{.kind = StepKind::AllReduce};
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        step.sources.push_back(tensor_of(node.inputs[i]));
+        step.results.push_back(new_tensor(node.outputs[i]));
+        tensor(step.sources.back()).is_moved = true;
+        tensor(step.results.back()).is_moved = true;
+        tensors_.emplace(node.outputs[i], step.results.back());
+    }
+    step.result = step.results.front();
+    add_step(std::move(step));
+}
+
+void NetworkBuilder::add_movement(const NodeView& view) {
+    const ir::Node& node = view.node();
+    if (node.is("reshape") || node.is("identity") ||
+        (node.is("expand") && view.input().shape.elements() == view.output().shape.elements())) {
+        require_words(view.input());
+        if (matrix_of(view.input().shape) == matrix_of(view.output().shape)) {
+            tensors_.emplace(node.output(), tensor_of(node.inputs[0]));
+            if (const auto found = producers_.find(node.inputs[0]); found != producers_.end() &&
+                                                                    readers_[node.inputs[0]].size() == 1 &&
+                                                                    !ir::is_output(graph_, node.inputs[0])) {
+                producers_.emplace(node.output(), found->second);
+            }
+            return;
+        }
+        reshaped_.emplace(node.output(), node.inputs[0]);
+        return;
+    }
+    const std::vector<std::size_t> sources = moved_inputs(view);
+    std::vector<TensorId> tensors;
+    if (auto movement = movement_of(view, lanes())) {
+        for (const ValueId input : node.inputs) tensors.push_back(tensor_of(input));
+        const TensorId made = new_tensor(node.output());
+        add_movement(tensors, std::move(*movement), made);
+        tensors_.emplace(node.output(), made);
+        return;
+    }
+    for (const ValueId output : node.outputs) {
+        const std::uint64_t elements = graph_.values[output].shape.elements();
+        if (elements <= most_moved_one_by_one) continue;
+        throw ModelError(fmt::format("{} has {} elements, which {} moves one by one; there may be {}",
+                                     graph_.values[output].name, elements, node.op->name(),
+                                     most_moved_one_by_one));
+    }
+    for (const std::size_t i : sources) tensors.push_back(tensor_of(node.inputs[i]));
+    const std::vector<OriginMap> origins = origins_of(view, sources);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+        const TensorId made = new_tensor(node.outputs[i]);
+        add_move(tensors, origins[i], made);
+        tensors_.emplace(node.outputs[i], made);
+    }
+}
+
+}  // namespace systole::tensor_core
