@@ -63,7 +63,7 @@ bool is_single(const ir::Shape& shape) {
 }
 
 /// Whether devices have other parts of an array.
-bool is_split(const Sharding& sharding) {
+bool has_parts(const Sharding& sharding) {
     const auto of_array = std::span(sharding.tiles).first(sharding.tiles.size() - sharding.last_tiles.size());
     return std::ranges::any_of(of_array, [](std::int64_t count) { return count > 1; });
 }
@@ -171,6 +171,11 @@ ir::Graph GraphMaker::make() && {
 std::vector<SharedArrays> GraphMaker::make_inputs() {
     const Computation& entry = module_.entry_computation();
     const std::map<InstructionId, ShapeId> parts = parts_of_inputs(module_);
+    const auto is_split = [&](std::size_t i) {
+        const Sharding* const own = entry.instructions[entry.parameters[i]].sharding.get();
+        const auto& of_module = module_.parameter_shardings;
+        return (own != nullptr && has_parts(*own)) || (i < of_module.size() && has_parts(of_module[i]));
+    };
     std::vector<SharedArrays> inputs;
     std::set<std::string> names;
     for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
@@ -184,7 +189,7 @@ std::vector<SharedArrays> GraphMaker::make_inputs() {
             Array array{.id = 0, .type = shape.type, .dimensions = shape.dimensions};
             if (const auto part = parts.find(entry.parameters[i]); part != parts.end()) {
                 array = global_array(module_, shape, module_.shapes[part->second]);
-            } else if (i < module_.parameter_shardings.size() && is_split(module_.parameter_shardings[i])) {
+            } else if (is_split(i)) {
                 throw ModelError(
                     "it is split over devices; programs of several devices are compiled where shard_map says "
                     "what each device does");

@@ -583,18 +583,26 @@ TEST_CASE("A program that does not say what each device does with its part is re
     HloComputation entry = module.computation("main");
     const std::int64_t x = entry.parameter("f32[4,3]");
     entry.add("negate", "f32[4,3]", {x});
-    auto& sharding = *module.proto().add_spmd_parameters_shardings();
     CHECK(refusal(module) == "");
+    hlo_proto::OpSharding sharding;
     sharding.set_type(3);
     for (const std::int64_t count : {1, 1, 2}) sharding.add_tile_assignment_dimensions(count);
     for (const std::int64_t device : {0, 1}) sharding.add_tile_assignment_devices(device);
     sharding.set_replicate_on_last_tile_dim(true);
-    CHECK(refusal(module) == "");
-    sharding.set_tile_assignment_dimensions(1, 2);
-    sharding.set_tile_assignment_dimensions(2, 1);
-    CHECK(refusal(module) ==
-          "input \"input 0\": it is split over devices; programs of several devices are compiled where "
-          "shard_map says what each device does");
+    for (const bool is_split : {false, true}) {
+        sharding.set_tile_assignment_dimensions(1, is_split ? 2 : 1);
+        sharding.set_tile_assignment_dimensions(2, is_split ? 1 : 2);
+        for (const bool is_of_instruction : {false, true}) {
+            HloModule made = module;
+            auto& parameter = *made.proto().mutable_computations(0)->mutable_instructions(0);
+            *(is_of_instruction ? parameter.mutable_sharding()
+                                : made.proto().add_spmd_parameters_shardings()) = sharding;
+            CHECK(refusal(made) ==
+                  (is_split ? "input \"input 0\": it is split over devices; programs of several devices are "
+                              "compiled where shard_map says what each device does"
+                            : ""));
+        }
+    }
 }
 
 TEST_CASE("What replicas may not do is refused", "[hlo][graph]") {
