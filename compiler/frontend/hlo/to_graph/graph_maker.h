@@ -193,10 +193,16 @@ ir::Shape graph_shape(std::span<const std::int64_t> dimensions);
 /// The results of an instruction. Faults are thrown without its place.
 Arrays map_instruction(GraphMaker& maker, const Operation& operation);
 
-// element_wise.cpp
+// ranges.cpp
 /// The type with which the words of numbers are computed: of a 64-bit integer, that of its lower half. Throws
 /// ModelError unless this has room for all that the numbers can be.
 ElementType number_in_32_bits(const GraphMaker& maker, const Array& array);
+/// The range of a result of 64-bit integers; nullopt: it may be any number.
+std::optional<Interval> result_range(const GraphMaker& maker, const Operation& operation, ElementType type);
+/// Whether the lower half of a result depends on lower halves alone.
+bool needs_lower_halves(Opcode opcode, ElementType to);
+
+// element_wise.cpp
 Array converted(GraphMaker& maker, const Array& array, ElementType to);
 /// The float16 whose bits the integers are.
 Array floats_of_half_bits(GraphMaker& maker, const Array& bits);

@@ -1,7 +1,5 @@
 // Instructions that move elements, and constants.
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -169,93 +167,6 @@ Arrays map_concatenate(GraphMaker& maker, const Operation& operation) {
         for (const Array& array : arrays) result.range = united(result.range, array.range);
     }
     return {result};
-}
-
-Array GraphMaker::pad(const Array& array, std::span<const PaddingDimension> padding, const Array& word) {
-    Array result = padded(array, padding, word);
-    result.range = united(array.range, word.range);
-    return result;
-}
-
-Array GraphMaker::padded(const Array& array, std::span<const PaddingDimension> padding, const Array& word) {
-    Array result = array;
-    const std::size_t rank = array.dimensions.size();
-    const auto number = word_of(word);
-    const bool is_nan =
-        number && is_float(array.type) && std::isnan(std::bit_cast<float>(*number));  // no node pads with it
-    if (!number || is_nan) {
-        // A mask of constants says where the number goes.
-        Array mask = constant(ElementType::Pred, array.dimensions, 0);
-        const Array one = constant(ElementType::Pred, {}, 1);
-        mask = pad(whole(mask), padding, one);
-        const Array zero = constant(array.type, {}, 0);
-        const Array beside = pad(array, padding, zero);
-        Array number_around = word;
-        number_around.dimensions = beside.dimensions;
-        return select(mask, number_around, beside);
-    }
-    if (graph_.values[result.id].shape.elements() == 1 && word_of(array) == number) {
-        for (std::size_t axis = 0; axis < rank; ++axis) {
-            const PaddingDimension& each = padding[axis];
-            const std::int64_t extent = result.dimensions[axis];
-            result.dimensions[axis] = extent + (extent - 1) * each.interior + each.low + each.high;
-        }
-        static_cast<void>(graph_shape(result.dimensions));  // it must be possible
-        return result;
-    }
-    result = whole(result);
-    result.id = reshaped(result.id, graph_shape(result.dimensions));
-    const auto append_pad = [&](Array& inner, const Numbers& before, const Numbers& after) {
-        const DataType type = graph_.values[inner.id].type;
-        const double value = type == DataType::Int32 ? static_cast<double>(static_cast<std::int32_t>(*number))
-                                                     : static_cast<double>(std::bit_cast<float>(*number));
-        std::vector<std::int64_t> sides_before{0};
-        std::vector<std::int64_t> sides_after{0};
-        for (std::size_t axis = 0; axis < before.size(); ++axis) {
-            sides_before.push_back(before[axis]);
-            sides_after.push_back(after[axis]);
-            inner.dimensions[axis] += before[axis] + after[axis];
-        }
-        static_cast<void>(graph_shape(inner.dimensions));  // it must be possible
-        inner.id = append(
-            "pad", {{"before", std::move(sides_before)}, {"after", std::move(sides_after)}, {"value", value}},
-            {inner.id}, type);
-    };
-    // Between elements: behind each one, as many, but for the last.
-    for (std::size_t axis = 0; axis < rank; ++axis) {
-        const std::int64_t between = padding[axis].interior;
-        const std::int64_t extent = result.dimensions[axis];
-        if (between == 0 || extent <= 1) continue;
-        const Numbers dimensions = result.dimensions;
-        std::int64_t before = 1;
-        std::int64_t behind = 1;
-        for (std::size_t i = 0; i < axis; ++i) before *= dimensions[i];
-        for (std::size_t i = axis + 1; i < rank; ++i) behind *= dimensions[i];
-        Array spread = reshape(result, {before, extent, 1, behind});
-        append_pad(spread, {0, 0, 0, 0}, {0, 0, between, 0});
-        spread = reshape(spread, {before, extent * (between + 1), behind});
-        spread = slice(spread, {0, 0, 0}, {1, 1, 1}, {before, extent * (between + 1) - between, behind});
-        Numbers wanted = dimensions;
-        wanted[axis] = extent * (between + 1) - between;
-        result = reshape(spread, wanted);
-    }
-    Numbers before(rank, 0);
-    Numbers after(rank, 0);
-    Numbers first(rank, 0);
-    Numbers count = result.dimensions;
-    bool adds = false;
-    for (std::size_t axis = 0; axis < rank; ++axis) {
-        before[axis] = std::max<std::int64_t>(padding[axis].low, 0);
-        after[axis] = std::max<std::int64_t>(padding[axis].high, 0);
-        adds |= before[axis] > 0 || after[axis] > 0;
-    }
-    if (adds) append_pad(result, before, after);
-    count = result.dimensions;
-    for (std::size_t axis = 0; axis < rank; ++axis) {
-        first[axis] = std::max<std::int64_t>(-padding[axis].low, 0);
-        count[axis] -= first[axis] + std::max<std::int64_t>(-padding[axis].high, 0);
-    }
-    return slice(result, first, Numbers(rank, 1), count);
 }
 
 }  // namespace systole::hlo

@@ -46,6 +46,10 @@ ir::Word float_word(const ir::Word& beside, float value) {
     return ir::constant(beside.steps(), value);
 }
 
+ir::Word same_bits(const ir::Word& x) {
+    return apply(WordOperation::Or, x, x);
+}
+
 ir::Word wrapped(ElementType type, const ir::Word& x) {
     const std::uint32_t bits = word_bits(type);
     if (bits == 32 || is_float(type)) return x;

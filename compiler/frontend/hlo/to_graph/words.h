@@ -27,6 +27,8 @@ ir::Word apply(WordOperation operation, const ir::Word& a, const ir::Word& b, co
 ir::Word word(const ir::Word& beside, std::uint32_t bits);
 ir::Word float_word(const ir::Word& beside, float value);
 
+/// The word as a result of a step.
+ir::Word same_bits(const ir::Word& x);
 /// An integer that may have left its type, as an element of the type.
 ir::Word wrapped(ElementType type, const ir::Word& x);
 /// A float32 as an element of a float type.
