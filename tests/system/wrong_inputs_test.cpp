@@ -875,11 +875,11 @@ TEST_CASE("Each wrong network ends with one line that names place, value and rul
                      std::string(R"({"class_name": "InputLayer", "config": {"name": "in", "batch_shape": )") +
                      R"([null, 4]}}, )" + layers + "]}}");
     };
-    const auto archive = [&](const std::vector<tests::ZipEntry>& entries) {
+    const auto archive = [&](const std::vector<tests::MadeEntry>& entries) {
         return timed + folder.file("net" + std::to_string(files++) + ".keras", tests::made_zip(entries));
     };
-    const tests::ZipEntry config{.name = "config.json", .bytes = R"({"class_name": "Sequential"})"};
-    const tests::ZipEntry no_weights{.name = "model.weights.h5", .bytes = "none"};
+    const tests::MadeEntry config{.name = "config.json", .bytes = R"({"class_name": "Sequential"})"};
+    const tests::MadeEntry no_weights{.name = "model.weights.h5", .bytes = "none"};
     const std::string value = "%1 float32 1x8 \"out\"";
     const std::string weights = folder.file("weights.bin", "\x93NUMPY");
     const std::string damaged = folder.file("damaged.tflite", std::string("\xff\xff\xff\xffTFL3", 8));

@@ -13,7 +13,7 @@
 namespace systole::tests {
 
 /// An entry of a zip file, stored. A test may let it claim what is not so.
-struct ZipEntry {
+struct MadeEntry {
     std::string name;
     std::string bytes;
     std::uint16_t flags = 0;
@@ -34,13 +34,13 @@ inline std::uint32_t crc32(std::string_view bytes) {
 }
 
 /// The bytes of a zip file.
-inline std::string made_zip(const std::vector<ZipEntry>& entries) {
+inline std::string made_zip(const std::vector<MadeEntry>& entries) {
     std::string file;
     std::string directory;
     const auto put = [](std::string& to, std::uint64_t value, int bytes) {
         for (int i = 0; i < bytes; ++i) to += i < 8 ? static_cast<char>(value >> (8 * i)) : '\0';
     };
-    const auto put_common = [&](std::string& to, const ZipEntry& entry) {
+    const auto put_common = [&](std::string& to, const MadeEntry& entry) {
         put(to, 20, 2);  // version needed
         put(to, entry.flags, 2);
         put(to, entry.method, 2);
@@ -51,7 +51,7 @@ inline std::string made_zip(const std::vector<ZipEntry>& entries) {
         put(to, entry.name.size(), 2);
         put(to, 0, 2);  // extra field
     };
-    for (const ZipEntry& entry : entries) {
+    for (const MadeEntry& entry : entries) {
         const std::size_t place = file.size();
         file += "PK\x03\x04";
         put_common(file, entry);

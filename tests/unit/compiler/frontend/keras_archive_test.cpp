@@ -12,9 +12,9 @@
 #include "tests/unit/compiler/frontend/keras_file.h"
 
 using namespace systole;
+using tests::MadeEntry;
 using tests::StoredWeight;
 using tests::TemporaryFile;
-using tests::ZipEntry;
 
 namespace {
 
@@ -42,7 +42,7 @@ std::vector<StoredWeight> weights_of_chain(const std::string& list, const std::s
             weight(list + "/dense" + number + "/vars/0", 4)};
 }
 
-std::vector<ZipEntry> entries_of(const std::string& config, const std::vector<StoredWeight>& weights) {
+std::vector<MadeEntry> entries_of(const std::string& config, const std::vector<StoredWeight>& weights) {
     return {{.name = "metadata.json", .bytes = R"({"keras_version": "3.3.3"})"},
             {.name = "config.json", .bytes = config},
             {.name = "model.weights.h5", .bytes = tests::checkpoint(weights)}};
@@ -61,7 +61,7 @@ std::string archive_error(const std::string& bytes) {
     return "no error";
 }
 
-std::string archive_error(const std::vector<ZipEntry>& entries) {
+std::string archive_error(const std::vector<MadeEntry>& entries) {
     return archive_error(tests::made_zip(entries));
 }
 
@@ -102,9 +102,9 @@ TEST_CASE("Names of a .keras file may have the separator of Windows", "[compiler
     std::vector<StoredWeight> weights;
     for (std::size_t i = 0; i < names.size(); ++i)
         weights.push_back(weight(names[i], 1.0 + static_cast<double>(i)));
-    std::vector<ZipEntry> entries = entries_of(nested_chain, weights);
+    std::vector<MadeEntry> entries = entries_of(nested_chain, weights);
     const std::string folder = GENERATE("", "./", ".\\");
-    for (ZipEntry& entry : entries) entry.name = folder + entry.name;
+    for (MadeEntry& entry : entries) entry.name = folder + entry.name;
     const std::string bytes = tests::made_zip(entries);
     const ir::Graph graph = frontend::read_keras_archive(std::string_view(bytes), operators::registry());
     std::vector<float> kernels;
@@ -153,7 +153,7 @@ TEST_CASE("Functions of a .keras file are those of the version that wrote it", "
     const std::string config = R"({"class_name": "Sequential", "config": {"name": "s", "layers": [
         {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [null, 1]}},
         {"class_name": "Activation", "config": {"name": "a", "activation": "hard_sigmoid"}}]}})";
-    std::vector<ZipEntry> entries = entries_of(config, {});
+    std::vector<MadeEntry> entries = entries_of(config, {});
     const auto slope = [&] {
         const std::string bytes = tests::made_zip(entries);
         return frontend::read_keras_archive(std::string_view(bytes), operators::registry())
@@ -187,9 +187,9 @@ TEST_CASE("Classes have the names of groups that Keras gives them", "[compiler][
 }
 
 TEST_CASE("A zip file that is no Keras model is refused", "[compiler][frontend]") {
-    const std::vector<ZipEntry> right = entries_of(nested_chain, weights_of_chain("layers", "_1"));
+    const std::vector<MadeEntry> right = entries_of(nested_chain, weights_of_chain("layers", "_1"));
     REQUIRE(archive_error(right) == "no error");
-    std::vector<ZipEntry> wrong = right;
+    std::vector<MadeEntry> wrong = right;
     SECTION("another zip file") {
         wrong[1].name = "word/document.xml";
         CHECK(archive_error(wrong) ==
@@ -245,14 +245,14 @@ TEST_CASE("A zip file that is no Keras model is refused", "[compiler][frontend]"
 }
 
 TEST_CASE("A damaged .keras file never takes the program down", "[compiler][frontend]") {
-    const std::vector<ZipEntry> whole = entries_of(nested_chain, weights_of_chain("layers", "_1"));
+    const std::vector<MadeEntry> whole = entries_of(nested_chain, weights_of_chain("layers", "_1"));
     constexpr std::uint32_t seed = 12;
     INFO("seed " << seed);
     std::mt19937 random(seed);
     int refused = 0;
     for (int i = 0; i < 200; ++i) {
         // The sum of an entry would tell most damage; so what is in it is damaged before it is packed.
-        std::vector<ZipEntry> entries = whole;
+        std::vector<MadeEntry> entries = whole;
         std::string& bytes = entries[2].bytes;
         for (std::size_t j = 0; j < 8; ++j) bytes[random() % bytes.size()] = static_cast<char>(random());
         refused += archive_error(entries) == "no error" ? 0 : 1;
