@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/message_text.h"
 #include "compiler/compile.h"
@@ -35,16 +37,19 @@ std::optional<frontend::TfliteRuntime> runtime_of(TfliteRuntime runtime) {
     throw std::logic_error("a TFLite runtime that does not exist");
 }
 
-/// The place of an input or output that a run names, by its name or else by its position. Throws ModelError.
-std::size_t place_of(const ir::Graph& graph, const std::vector<ir::ValueId>& borders, std::string_view side,
-                     const std::string& given) {
-    for (std::size_t i = 0; i < borders.size(); ++i) {
-        if (graph.values[borders[i]].name == given) return i;
-    }
-    if (const auto position = position_in(given, borders.size())) return *position;
+/// The position of an input or output that a run names, by its name or else by its position; absent if there
+/// is none.
+std::optional<std::size_t> find_border(const std::vector<std::string>& names, const std::string& given) {
+    const auto found = std::ranges::find(names, given);
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    return position_in(given, names.size());
+}
+
+[[noreturn]] void fail_without_border(const ir::Graph& graph, std::string_view side, const std::string& given,
+                                      std::size_t count) {
     throw ModelError(
         fmt::format("{}: state names the {} {}; there are {}, by their names or positions from 0", graph.name,
-                    side, in_quotes(given), borders.size()));
+                    side, in_quotes(given), count));
 }
 
 void check_pair(const ir::Graph& graph, const ir::Graph::State& pair) {
@@ -60,21 +65,48 @@ void check_pair(const ir::Graph& graph, const ir::Graph::State& pair) {
                                  told(after)));
 }
 
+/// Throws unless neither the input nor the output is state with another one.
+void check_unpaired(const ir::Graph& graph, const ir::Graph::State& pair) {
+    for (const ir::Graph::State& other : graph.state) {
+        if (other.input != pair.input && other.output != pair.output) continue;
+        const auto name = [](const ir::Value& value) { return in_quotes(value.name); };
+        const auto told = [&](const ir::Graph::State& state) {
+            return fmt::format("input {} with output {}", name(graph.values[graph.inputs[state.input]]),
+                               name(graph.values[graph.outputs[state.output]]));
+        };
+        throw ModelError(fmt::format("{}: state pairs {}, and {}; each is in one pair", graph.name,
+                                     told(other), told(pair)));
+    }
+}
+
 /// Adds the state that a run names to that of the file.
 ir::Graph with_state(ir::Graph graph, const std::vector<StatePairs>& state) {
+    if (state.empty()) return graph;
+    std::vector<std::string> inputs;
+    for (const ir::ValueId id : graph.inputs) inputs.push_back(graph.values[id].name);
+    const std::vector<FileOutput> outputs = outputs_of_file(graph);
     for (const StatePairs& pairs : state) {
-        const std::size_t input = place_of(graph, graph.inputs, "input", pairs.input);
-        const std::size_t output = place_of(graph, graph.outputs, "output", pairs.output);
-        if (pairs.count > graph.inputs.size() - input || pairs.count > graph.outputs.size() - output) {
-            throw ModelError(fmt::format(
-                "{}: state names {} inputs from {} and outputs from {} on; there are {} inputs and {} "
-                "outputs",
-                graph.name, pairs.count, input, output, graph.inputs.size(), graph.outputs.size()));
+        const std::optional<std::size_t> input = find_border(inputs, pairs.input);
+        if (!input) fail_without_border(graph, "input", pairs.input, inputs.size());
+        const std::optional<std::size_t> output = find_output(outputs, pairs.output);
+        if (!output) fail_without_border(graph, "output", pairs.output, outputs.size());
+        if (pairs.count > inputs.size() - *input || pairs.count > outputs.size() - *output) {
+            throw ModelError(
+                fmt::format("{}: state names {} inputs from {} and outputs from {} on; there are {} inputs "
+                            "and {} outputs",
+                            graph.name, pairs.count, *input, *output, inputs.size(), outputs.size()));
         }
         for (std::size_t i = 0; i < pairs.count; ++i) {
-            const ir::Graph::State pair{.input = static_cast<std::uint32_t>(input + i),
-                                        .output = static_cast<std::uint32_t>(output + i)};
+            const FileOutput& after = outputs[*output + i];
+            if (!after.place) {
+                throw ModelError(fmt::format("{}: state pairs input {} with output {}, which is a constant",
+                                             graph.name, in_quotes(inputs[*input + i]),
+                                             in_quotes(after.name)));
+            }
+            const ir::Graph::State pair{.input = static_cast<std::uint32_t>(*input + i),
+                                        .output = static_cast<std::uint32_t>(*after.place)};
             if (std::ranges::find(graph.state, pair) != graph.state.end()) continue;  // the file has it
+            check_unpaired(graph, pair);
             check_pair(graph, pair);
             graph.state.push_back(pair);
         }
@@ -150,6 +182,25 @@ std::optional<std::size_t> position_in(std::string_view text, std::size_t size) 
     const auto [stopped, error] = std::from_chars(text.data(), end, position);
     if (error != std::errc() || stopped != end || position >= size) return std::nullopt;
     return position;
+}
+
+std::vector<FileOutput> outputs_of_file(const ir::Graph& graph) {
+    std::vector<FileOutput> outputs;
+    for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+        outputs.push_back({.name = graph.values[graph.outputs[i]].name, .place = i});
+    // In ascending order of their places.
+    for (const auto& [place, value] : graph.constant_outputs) {
+        outputs.insert(outputs.begin() + static_cast<std::ptrdiff_t>(std::min(place, outputs.size())),
+                       FileOutput{.name = value.name, .place = {}});
+    }
+    return outputs;
+}
+
+std::optional<std::size_t> find_output(const std::vector<FileOutput>& outputs, const std::string& given) {
+    std::vector<std::string> names;
+    names.reserve(outputs.size());
+    for (const FileOutput& output : outputs) names.push_back(output.name);
+    return find_border(names, given);
 }
 
 ReadNetwork read_model(const RunSpec& spec) {

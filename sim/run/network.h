@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,17 @@ ReadNetwork read_model(const RunSpec& spec);
 
 /// The position that a text states; absent for another text, or if there is no such position.
 std::optional<std::size_t> position_in(std::string_view text, std::size_t size);
+
+/// An output of a network's file.
+struct FileOutput {
+    std::string name;
+    std::optional<std::size_t> place;  ///< among those that the network computes; absent of a constant
+};
+/// All outputs, in the order of the file.
+std::vector<FileOutput> outputs_of_file(const ir::Graph& graph);
+/// The position of the output of that name, or else the position that the text states; absent if there is
+/// none.
+std::optional<std::size_t> find_output(const std::vector<FileOutput>& outputs, const std::string& given);
 
 /// The axes of one inference of an input or output of a network, in the order of the graph.
 struct InferenceAxes {

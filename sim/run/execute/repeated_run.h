@@ -29,8 +29,8 @@ public:
     /// Where they are several, arrays begin with an axis of them.
     std::uint32_t inferences() const { return spec_.machine.cores() / graph().replicas; }
 
-    /// The outputs for an array of each input, in their order, in the formats that both have in files. Throws
-    /// UserError for what ends a run.
+    /// The outputs for an array of each input, in their order, in the formats that both have in files;
+    /// without those that are constants, as in the graph. Throws UserError for what ends a run.
     std::vector<OutputArray> run(std::span<const OutputArray> arrays);
 
     /// The cycles of the last run, with all that goes in and out. Those of all runs are equal, because no
