@@ -37,7 +37,7 @@ struct TrainCommand {
     std::string state;
     std::uint32_t batch = 0;
     std::uint64_t epochs = 1;
-    std::uint64_t seed = 1;
+    std::uint32_t seed = 1;
     std::uint64_t random_steps = 1;
     std::string initial;
     std::string resume;
@@ -58,8 +58,6 @@ struct TrainCommand {
         if (!initial.empty()) training.set_values(initial);
         if (!resume.empty()) training.go_on_from(resume);
         if (!config.timing_only) compute(training, config);
-        if (!keras.empty() && !config.timing_only)
-            train::write_keras_file(keras, training.state(), keras_copy(config));
         const run::RunRecord record = train::time_steps(order, training.replicas(), training.record());
         const report::Json report = report::make_report(record, {});
         if (!config.out.empty()) write(report, record, config);
@@ -67,7 +65,7 @@ struct TrainCommand {
             print_data(report::to_json_text(report) + "\n");
         } else if (!print.quiet) {
             print_for_people(screen->out(), report::to_text(report, record, {}, screen->out(), false));
-            if (!config.out.empty()) print_files(config);
+            if (!config.out.empty()) print_files(config, *record.training);
         }
     }
 
@@ -116,9 +114,9 @@ private:
             line.erase();
             if (!print.quiet && !print.json) print_text({}, "{}\n", epoch_line(training));
         }
-        if (training.is_over()) return;
         keep();
         line.erase();
+        if (training.is_over()) return;
         constexpr int ended_by_signal = 128;
         context->exit_code = ended_by_signal + request.signal();
         print_warning(screen->error(),
@@ -171,13 +169,11 @@ private:
             write_file(std::filesystem::path(config.out) / steps_name, steps_csv(*record.training));
     }
 
-    void print_files(const run::RunConfig& config) const {
+    static void print_files(const run::RunConfig& config, const run::Training& training) {
         print_text({}, "Report in {}, its page in {}\n", report::report_path(config.out).string(),
                    report::page_path(config.out).string());
-        if (config.timing_only) return;
-        print_text({}, "Each step in {0}/{1}, the state in {0}/{2}\n", config.out, steps_name,
-                   checkpoint_name);
-        if (!keras.empty()) print_text({}, "The trained network in {}\n", keras_copy(config).string());
+        if (!training.steps.empty()) print_text({}, "Each step in {}/{}\n", config.out, steps_name);
+        if (!config.timing_only) print_text({}, "The state in {}/{}\n", config.out, checkpoint_name);
     }
 };
 
@@ -209,6 +205,7 @@ void add_train_command(CLI::App& app, Context& context) {
         ->excludes("--input");
     command->add_option("--random-steps", train->random_steps, "steps of an epoch of made-up examples (1)")
         ->type_name("N")
+        ->check(CLI::Range(1, 1'000'000))
         ->needs("--random-input");
     command->add_option("--batch", train->batch, "examples a step: that of the program, or an error")
         ->type_name("N");
@@ -237,10 +234,6 @@ void add_train_command(CLI::App& app, Context& context) {
     command->add_option("--validation-labels", train->validation_labels, "and the class of each")
         ->type_name("FILE")
         ->needs(evaluate);
-    command
-        ->add_option("--keras", train->keras,
-                     "Keras file of the network (.h5): a copy with the trained values")
-        ->type_name("FILE");
     command->add_option("--input-scale", options.input_scale, "factor for 8-bit pixels (1/255)")
         ->type_name("X");
     command->add_flag("--timing-only", options.timing_only,
@@ -261,7 +254,10 @@ void add_train_command(CLI::App& app, Context& context) {
         "  sim train models/mnist_cnn/training/step_64.hlo --machine tpu_v2_1core \\\n"
         "      --state models/mnist_cnn/training/state.json \\\n"
         "      --input models/mnist_cnn/digits-images.idx3-ubyte.gz \\\n"
-        "      --labels models/mnist_cnn/digits-labels.idx1-ubyte.gz\n\n"
+        "      --labels models/mnist_cnn/digits-labels.idx1-ubyte.gz\n"
+        "  sim train models/mnist_cnn/training/step_8x64.hlo --machine tpu_v2_8 \\\n"
+        "      --state models/mnist_cnn/training/state.json \\\n"
+        "      --random-input 1 --random-steps 16 --epochs 5 --timing-only\n\n"
         "Examples that fill no batch are left out. Ctrl-C ends the training behind its step\n"
         "and keeps the checkpoint.");
     command->callback([train] { (*train)(); });

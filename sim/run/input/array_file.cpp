@@ -93,12 +93,8 @@ std::string index_text(std::uint64_t element, std::span<const std::uint32_t> sha
 template <typename Number>
 [[noreturn]] void fail_number(std::string_view file, std::string_view index, Number number,
                               const WordInput& input) {
-    const auto range = whole_numbers(input.type);
-    const std::string rule =
-        range ? fmt::format("whose numbers are whole, from {} to {}", range->lowest, range->highest)
-              : std::string("which does not hold this number exactly (NumPy's astype rounds)");
-    throw InputError(fmt::format("{}: element {} is {}; input {} takes {}, {}", file, index, number,
-                                 in_quotes(input.name), name_of(input.type), rule));
+    throw InputError(fmt::format("{}: element {} is {}; input {} takes {}", file, index, number,
+                                 in_quotes(input.name), numbers_text(input.type)));
 }
 
 template <typename T>
@@ -169,6 +165,18 @@ std::string_view text_of(std::span<const std::uint8_t> bytes) {
 }
 
 }  // namespace
+
+std::optional<std::uint32_t> exact_word(double number, DataType type) {
+    return word_of(number, type);
+}
+
+std::string numbers_text(DataType type) {
+    if (const auto range = whole_numbers(type)) {
+        return fmt::format("{}, whose numbers are whole, from {} to {}", name_of(type), range->lowest,
+                           range->highest);
+    }
+    return fmt::format("{}, which does not hold this number exactly (NumPy's astype rounds)", name_of(type));
+}
 
 WordArray read_npy_words(ByteStream& stream, const WordInput& input) {
     const NpyHeader header = read_npy_header(stream);

@@ -28,6 +28,11 @@ struct WordArray {
     std::vector<std::uint32_t> words;
 };
 
+/// The word of a number; absent if the format does not hold it exactly.
+std::optional<std::uint32_t> exact_word(double number, DataType type);
+/// Why it does not, for messages: "int8, whose numbers are whole, from -128 to 127".
+std::string numbers_text(DataType type);
+
 /// Reads a NumPy file of |b1, integers of 8 to 64 bits, <f2, <f4, <f8, or <V2, as which ml_dtypes writes
 /// bfloat16; of either byte order and either order of axes. Numbers keep their values, whatever the formats
 /// of file and input. For an input of bfloat16, uint16 are its bits. Throws InputError for a number that the

@@ -5,11 +5,13 @@
 #include <bit>
 #include <filesystem>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "base/message_text.h"
 #include "base/random_values.h"
 #include "sim/run/arrays.h"
+#include "sim/run/input/array_file.h"
 #include "sim/run/input/formats.h"
 #include "sim/run/input/read.h"
 #include "sim/run/outputs.h"
@@ -27,13 +29,6 @@ InputTensor example_of(const InputTensor& input) {
         throw InputError(fmt::format("input {} is one number; examples have an axis", in_quotes(input.name)));
     }
     return {.name = input.name, .shape = {shape.begin() + 1, shape.end()}, .type = input.type};
-}
-
-/// The word of a whole number.
-std::uint32_t word_of(std::uint32_t number, DataType type) {
-    const bool is_float =
-        type == DataType::Float32 || type == DataType::Bfloat16 || type == DataType::Float16;
-    return is_float ? std::bit_cast<std::uint32_t>(static_cast<float>(number)) : number;
 }
 
 }  // namespace
@@ -65,7 +60,14 @@ Examples read_labels(const run::Content& file, const InputTensor& input) {
     const InputTensor example = example_of(input);
     Examples examples{.place = path, .count = labels.size(), .words = {}};
     if (example.shape.empty()) {
-        for (const std::uint32_t label : labels) examples.words.push_back(word_of(label, input.type));
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            const std::optional<std::uint32_t> word = input::exact_word(labels[i], input.type);
+            if (!word) {
+                throw InputError(fmt::format("{}: label {} is {}; input {} takes {}", path, i, labels[i],
+                                             in_quotes(input.name), input::numbers_text(input.type)));
+            }
+            examples.words.push_back(*word);
+        }
         return examples;
     }
     if (example.shape.size() > 1) {
@@ -73,13 +75,14 @@ Examples read_labels(const run::Content& file, const InputTensor& input) {
                                      path, in_quotes(input.name), input::shape_text(example.shape)));
     }
     const std::uint32_t classes = example.shape.front();
+    const std::uint32_t one = input::exact_word(1.0, input.type).value();
     examples.words.resize(labels.size() * classes);
     for (std::size_t i = 0; i < labels.size(); ++i) {
         if (labels[i] >= classes) {
             throw InputError(fmt::format("{}: label {} is {}; input {} has {} classes, 0 to {}", path, i,
                                          labels[i], in_quotes(input.name), classes, classes - 1));
         }
-        examples.words[i * classes + labels[i]] = word_of(1, input.type);
+        examples.words[i * classes + labels[i]] = one;
     }
     return examples;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -14,6 +15,8 @@
 #include "base/message_text.h"
 #include "base/random_values.h"
 #include "hw/machine/config_error.h"
+#include "hw/math/floats/float_values.h"
+#include "hw/math/floats/word_values.h"
 #include "sim/run/arrays.h"
 #include "sim/run/input/array_file.h"
 #include "sim/run/input/formats.h"
@@ -40,10 +43,6 @@ Fans fans_of(const std::vector<std::uint32_t>& shape) {
             .out = static_cast<double>(window * shape.back())};
 }
 
-bool is_float(DataType type) {
-    return type == DataType::Float32 || type == DataType::Bfloat16 || type == DataType::Float16;
-}
-
 /// Between 0 and 1, without 0.
 double uniform(SplitMix64& random) {
     constexpr unsigned dropped = 11;  // 53 bits are left
@@ -66,12 +65,21 @@ double cut_normal(SplitMix64& random) {
                                            rule));
 }
 
+/// The word of a number, rounded to the format if that is one of floats.
 std::uint32_t word_of(double number, const InputTensor& input, const std::string& place) {
-    if (is_float(input.type)) return std::bit_cast<std::uint32_t>(static_cast<float>(number));
-    constexpr double most = 4294967295.0;
-    if (std::abs(number) > most || std::trunc(number) != number)
-        fail(input, place, fmt::format("{} is no whole number of 32 bits", number));
-    return static_cast<std::uint32_t>(static_cast<std::int64_t>(number));
+    if (!math::is_float(input.type)) {
+        const std::optional<std::uint32_t> word = input::exact_word(number, input.type);
+        if (!word) {
+            throw machine::ConfigError(fmt::format("{}: {} is for input {}, which is {}", place, number,
+                                                   in_quotes(input.name), input::numbers_text(input.type)));
+        }
+        return *word;
+    }
+    auto rounded = static_cast<float>(number);
+    if (input.type == DataType::Bfloat16) rounded = math::rounded_to_bfloat16(rounded);
+    if (input.type == DataType::Float16) rounded = math::rounded_to_float16(rounded);
+    if (!std::isfinite(rounded)) fail(input, place, fmt::format("{} is beyond its largest number", number));
+    return std::bit_cast<std::uint32_t>(rounded);
 }
 
 /// An array whose words `next` gives.
@@ -90,11 +98,11 @@ OutputArray by_rule(const InputTensor& input, const InitialValues& rule, const s
     SplitMix64 random(seed_for(seed, input.name));
     const auto kernel_fans = [&] {
         const std::vector<std::uint32_t> shape = run::array_shape(input);
-        if (!is_float(input.type)) fail(input, place, "the rule is for floats");
+        if (!math::is_float(input.type)) fail(input, place, "the rule is for floats");
         if (shape.size() < 2) fail(input, place, "the rule is for kernels, which have at least two axes");
         return fans_of(shape);
     };
-    const auto real = [](double number) { return std::bit_cast<std::uint32_t>(static_cast<float>(number)); };
+    const auto real = [&](double number) { return word_of(number, input, place); };
     switch (rule.rule) {
         case InitialRule::Zeros:
             return filled(input, 0.0, place);
@@ -113,10 +121,12 @@ OutputArray by_rule(const InputTensor& input, const InitialValues& rule, const s
             const double deviation = std::sqrt(2.0 / kernel_fans().in) / of_cut;
             return made(input, [&] { return real(cut_normal(random) * deviation); });
         }
-        case InitialRule::RandomBits:
-            if (is_float(input.type)) fail(input, place, "random bits are for whole numbers");
-            constexpr unsigned dropped = 32;
+        case InitialRule::RandomBits: {
+            if (math::is_float(input.type)) fail(input, place, "random bits are for whole numbers");
+            // A truth value is one bit, other formats keep the lowest ones.
+            const unsigned dropped = input.type == DataType::Bool ? 63 : 32;
             return made(input, [&] { return static_cast<std::uint32_t>(random.next() >> dropped); });
+        }
     }
     throw std::logic_error("a rule that does not exist");
 }
@@ -141,7 +151,7 @@ input::ArrayFile open_archive(const std::filesystem::path& path) {
     return file;
 }
 
-std::uint64_t read_number(const input::ArrayFile& file, const std::string& name) {
+std::uint32_t read_number(const input::ArrayFile& file, const std::string& name) {
     if (std::ranges::find(file.names(), name) == file.names().end())
         throw InputError(fmt::format("{}: it has no such array, and is no checkpoint", file.place_of(name)));
     const input::WordArray read = file.read(name, {.name = name, .type = DataType::Uint32});
@@ -150,9 +160,8 @@ std::uint64_t read_number(const input::ArrayFile& file, const std::string& name)
     return read.words.front();
 }
 
-arrays::NamedArray number_array(const char* name, std::uint64_t number) {
-    const OutputArray array =
-        run::array_in_format(name, {}, DataType::Uint32, std::vector{static_cast<std::uint32_t>(number)});
+arrays::NamedArray number_array(const char* name, std::uint32_t number) {
+    const OutputArray array = run::array_in_format(name, {}, DataType::Uint32, std::vector{number});
     return {.name = array.name, .type = array.type, .shape = {}, .values = array.stored};
 }
 

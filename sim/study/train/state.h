@@ -14,8 +14,8 @@ namespace systole::train {
 
 /// How far a training is.
 struct Progress {
-    std::uint64_t steps = 0;  ///< that are done
-    std::uint64_t seed = 1;   ///< of the order of examples
+    std::uint32_t steps = 0;  ///< that are done
+    std::uint32_t seed = 1;   ///< of the order of examples
 };
 
 /// A name of an array that the state of no program has.
@@ -28,8 +28,8 @@ inline constexpr const char* seed_array = "training.seed";
 std::vector<run::OutputArray> initial_state(const std::vector<run::InputTensor>& inputs,
                                             const TrainingFile& file, std::uint64_t seed);
 
-/// The array of an input with one number everywhere; `place` leads messages. Throws ConfigError for a number
-/// that is not whole, for an input of whole numbers.
+/// The array of an input with one number everywhere, rounded to the format of floats; `place` leads messages.
+/// Throws ConfigError for a number that a format of whole numbers does not hold.
 run::OutputArray filled(const run::InputTensor& input, double number, const std::string& place);
 
 /// Replaces arrays of the state by those of an .npz file that have the names of inputs. Throws InputError for

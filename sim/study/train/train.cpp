@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <numeric>
+#include <bit>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
 #include "base/message_text.h"
 #include "hw/machine/config_error.h"
+#include "hw/math/floats/word_values.h"
 #include "sim/run/arrays.h"
 #include "sim/run/input/formats.h"
 #include "sim/run/input/read.h"
@@ -41,6 +41,14 @@ OutputArray repeated(OutputArray array, std::uint32_t inferences) {
         array.stored.insert(array.stored.end(), once.begin(), once.end());
     array.shape.insert(array.shape.begin(), inferences);
     return array;
+}
+
+std::vector<float> floats_of(const OutputArray& array) {
+    std::vector<std::uint32_t> words(array.stored.size() / bytes_of(array.type));
+    math::to_words(array.stored.data(), array.type, words);
+    std::vector<float> floats;
+    for (const std::uint32_t word : words) floats.push_back(std::bit_cast<float>(word));
+    return floats;
 }
 
 std::uint32_t largest(std::span<const float> answers) {
@@ -81,6 +89,25 @@ Evaluation::Evaluation(run::RunSpec spec, const std::vector<InputTensor>& state)
         throw ConfigError(fmt::format("{}: input {} is one number; it must take examples",
                                       path_of(program_.spec()), in_quotes(inputs[place_].name)));
     }
+    if (!program_.graph().state.empty())
+        throw ConfigError(fmt::format("{}: it has state; a program that answers changes nothing",
+                                      path_of(program_.spec())));
+    find_classes();
+}
+
+void Evaluation::find_classes() {
+    const ir::Graph& graph = program_.graph();
+    const ir::Value& answers = graph.values[graph.outputs.front()];
+    std::vector<std::uint32_t> shape = run::axes_of_inference(answers).extents;
+    if (answers.split_axis) shape.at(*answers.split_axis) *= graph.replicas;
+    const DataType type = answers.file_type.value_or(answers.type);
+    if (!math::is_float(type) || shape.size() != 2 || shape.front() != run::array_shape(input()).front()) {
+        throw ConfigError(fmt::format(
+            "{}: output {} is {} {}; evaluation needs floats, one for each of {} examples and each class",
+            path_of(program_.spec()), in_quotes(answers.name), name_of(type), input::shape_text(shape),
+            run::array_shape(input()).front()));
+    }
+    classes_ = shape.back();
 }
 
 std::vector<std::uint32_t> Evaluation::answers(const std::vector<OutputArray>& state,
@@ -98,27 +125,11 @@ std::vector<std::uint32_t> Evaluation::answers(const std::vector<OutputArray>& s
                                    : batch_of(examples, chosen, input()));
         }
         const std::vector<OutputArray> outputs = program_.run(arrays);
-        const std::vector<float> answers = floats_of(outputs.front(), at_once);
-        const std::size_t classes = answers.size() / at_once;
+        const std::vector<float> answers = floats_of(outputs.front());
         for (std::uint64_t i = 0; i < std::min(at_once, examples.count - next); ++i)
-            found.push_back(largest(std::span(answers).subspan(i * classes, classes)));
+            found.push_back(largest(std::span(answers).subspan(i * classes_, classes_)));
     }
     return found;
-}
-
-/// The answers of each class, of so many examples.
-std::vector<float> Evaluation::floats_of(const OutputArray& array, std::uint64_t examples) const {
-    const std::size_t axes = program_.inferences() > 1 ? 3 : 2;
-    if (array.type != DataType::Float32 || array.shape.size() != axes ||
-        array.stored.size() / sizeof(float) % examples != 0) {
-        throw ConfigError(fmt::format(
-            "{}: output {} is {} {}; evaluation needs floats, one for each example and class",
-            path_of(program_.spec()), in_quotes(array.name), name_of(array.type),
-            input::shape_text(std::vector<std::uint32_t>(array.shape.begin(), array.shape.end()))));
-    }
-    std::vector<float> floats(array.stored.size() / sizeof(float));
-    std::memcpy(floats.data(), array.stored.data(), array.stored.size());
-    return floats;
 }
 
 Training::Training(Order order) : order_(std::move(order)), program_(with_state(order_.step, order_.file)) {
@@ -192,8 +203,15 @@ void Training::read_data() {
                                       path_of(order_.step), record_.batch));
     }
     const run::RunData& given = order_.step.data;
+    check_labels();
     for (auto& [place, examples] : data_) {
         const InputTensor& input = program_.inputs()[place];
+        const std::vector<std::uint32_t> its_shape = run::array_shape(input);
+        if (its_shape.empty() || its_shape.front() != record_.batch) {
+            throw ConfigError(fmt::format("{}: labels is {}, which is {}; images takes {} examples",
+                                          order_.file.path, in_quotes(input.name),
+                                          input::shape_text(its_shape), record_.batch));
+        }
         const bool are_labels =
             !order_.file.labels.empty() && place == place_of(order_.file.labels, "labels");
         if (given.random_input != 0) {
@@ -224,17 +242,38 @@ void Training::read_data() {
         throw input::InputError(fmt::format("{}: there are {} examples to train on; a step takes {}",
                                             first.place, trained_on_, record_.batch));
     }
-    const std::vector<ir::ValueId>& outputs = program_.graph().outputs;
-    for (const auto& [column, given_output] : order_.file.columns) {
-        const auto found = std::ranges::find_if(
-            outputs, [&](ir::ValueId id) { return program_.graph().values[id].name == given_output; });
-        std::optional<std::size_t> place = run::position_in(given_output, outputs.size());
-        if (found != outputs.end()) place = static_cast<std::size_t>(found - outputs.begin());
-        if (!place || program_.graph().values[outputs[*place]].shape.elements() != 1) {
+    constexpr std::uint64_t most_steps = std::numeric_limits<std::uint32_t>::max();
+    if (order_.epochs > most_steps / record_.steps_an_epoch) {
+        throw ConfigError(fmt::format("--epochs {}: each has {} steps; a training has at most {}",
+                                      order_.epochs, record_.steps_an_epoch, most_steps));
+    }
+    find_columns();
+}
+
+/// Labels must be for something.
+void Training::check_labels() const {
+    const run::RunData& given = order_.step.data;
+    if (!given.labels) return;
+    if (given.random_input != 0)
+        throw ConfigError("--labels and --random-input are given; made-up examples have made-up labels");
+    if (order_.file.labels.empty() && order_.validation_split <= 0.0) {
+        throw ConfigError(
+            fmt::format("--labels is given; {} has no key labels, and nothing takes them", order_.file.path));
+    }
+}
+
+void Training::find_columns() {
+    const ir::Graph& graph = program_.graph();
+    const std::vector<run::FileOutput> outputs = run::outputs_of_file(graph);
+    for (const auto& [column, given] : order_.file.columns) {
+        const std::optional<std::size_t> found = run::find_output(outputs, given);
+        const std::optional<std::size_t> place = found ? outputs[*found].place : std::nullopt;
+        const ir::Value* const value = place ? &graph.values[graph.outputs[*place]] : nullptr;
+        if (value == nullptr || value->shape.elements() != 1 || value->split_axis) {
             throw ConfigError(
-                fmt::format("{}: columns.{} is {}; {} has no output of one number of that name or "
-                            "position",
-                            order_.file.path, column, in_quotes(given_output), path_of(order_.step)));
+                fmt::format("{}: columns.{} is {}; {} computes no output of one number of that name "
+                            "or position",
+                            order_.file.path, column, in_quotes(given), path_of(order_.step)));
         }
         columns_.push_back(*place);
         record_.columns.push_back(column);
@@ -248,6 +287,7 @@ void Training::read_evaluated() {
         return;
     }
     const run::RunData& given = order_.forward->data;
+    const std::optional<run::Content>& labels = given.input.empty() ? order_.step.data.labels : given.labels;
     std::uint64_t first = 0;
     if (!given.input.empty()) {
         if (order_.validation_split > 0.0) {
@@ -255,30 +295,43 @@ void Training::read_evaluated() {
                 "--validation-split and --validation-input are given; one says what is "
                 "evaluated on");
         }
-        if (!given.labels)
-            throw ConfigError("--validation-input needs the classes: give --validation-labels");
+        if (!labels) throw ConfigError("--validation-input needs the classes: give --validation-labels");
         evaluated_ =
             read_examples(given.input, evaluation_->input(), given.preparation, path_of(*order_.forward));
-        classes_ = input::read_labels(given.labels->path.text);
     } else {
-        if (order_.validation_split <= 0.0 || !order_.step.data.labels) {
+        if (given.labels)
+            throw ConfigError(
+                "--validation-labels is given without --validation-input, whose classes they are");
+        if (order_.validation_split <= 0.0 || !labels) {
             throw ConfigError(
                 "--evaluate needs examples with labels: give --validation-split, or "
                 "--validation-input and --validation-labels");
         }
         evaluated_ = read_examples(order_.step.data.input, evaluation_->input(), order_.step.data.preparation,
                                    path_of(*order_.forward));
-        classes_ = input::read_labels(order_.step.data.labels->path.text);
         // As Keras does: the last ones, before any order.
         first =
             static_cast<std::uint64_t>(static_cast<double>(trained_on_) * (1.0 - order_.validation_split));
         trained_on_ = first;
     }
+    const std::string& place = labels->path.text;
+    classes_ = input::read_labels(place);
     if (classes_.size() != evaluated_.count) {
-        throw input::InputError(fmt::format("{}: there are {} examples and {} labels", evaluated_.place,
-                                            evaluated_.count, classes_.size()));
+        throw input::InputError(fmt::format("{}: there are {} labels; {} has {} examples", place,
+                                            classes_.size(), evaluated_.place, evaluated_.count));
     }
     record_.evaluated_on = evaluated_.count - first;
+    if (record_.evaluated_on == 0) {
+        throw input::InputError(fmt::format("{}: none of its {} examples is left to evaluate on",
+                                            evaluated_.place, evaluated_.count));
+    }
+    const auto wrong =
+        std::ranges::find_if(classes_, [&](std::uint32_t label) { return label >= evaluation_->classes(); });
+    if (wrong != classes_.end()) {
+        throw input::InputError(fmt::format("{}: label {} is {}; {} has {} classes, 0 to {}", place,
+                                            wrong - classes_.begin(), *wrong, path_of(*order_.forward),
+                                            evaluation_->classes(), evaluation_->classes() - 1));
+    }
 }
 
 void Training::set_values(const std::filesystem::path& file) {

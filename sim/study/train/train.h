@@ -26,7 +26,7 @@ struct Order {
     std::optional<run::RunSpec> forward;  ///< the program that answers; its data are those to evaluate on
     std::uint32_t batch = 0;              ///< examples a step; 0: those that the program takes
     std::uint64_t epochs = 1;
-    std::uint64_t seed = 1;          ///< of values at first and of the order of examples
+    std::uint32_t seed = 1;          ///< of values at first and of the order of examples
     double validation_split = 0.0;   ///< the share of examples, the last ones, that are evaluated on instead
     std::uint64_t random_steps = 1;  ///< steps of an epoch of made-up examples
 };
@@ -34,19 +34,22 @@ struct Order {
 /// The program that answers, with the values that a training has given it.
 class Evaluation {
 public:
-    /// Throws ConfigError for a program of which one input is neither state of the training nor the examples.
+    /// Throws ConfigError unless one input of the program takes examples, all others are state of the
+    /// training, and the first output has a float for each example and class.
     Evaluation(run::RunSpec spec, const std::vector<run::InputTensor>& state);
 
     const run::InputTensor& input() const { return program_.inputs()[place_]; }
+    std::uint32_t classes() const { return classes_; }
     /// The class of each example from `first` on: its largest answer, the first of equals.
     std::vector<std::uint32_t> answers(const std::vector<run::OutputArray>& state, const Examples& examples,
                                        std::uint64_t first);
 
 private:
-    std::vector<float> floats_of(const run::OutputArray& array, std::uint64_t examples) const;
+    void find_classes();
 
     run::RepeatedRun program_;
-    std::size_t place_ = 0;                           ///< of the examples among the inputs
+    std::size_t place_ = 0;  ///< of the examples among the inputs
+    std::uint32_t classes_ = 0;
     std::vector<std::optional<std::size_t>> states_;  ///< by input, its place in the state
 };
 
@@ -77,6 +80,8 @@ private:
     void find_inputs();
     std::size_t place_of(const std::string& input, const char* key) const;
     void read_data();
+    void check_labels() const;
+    void find_columns();
     void read_evaluated();
     void end_epoch();
 
@@ -98,8 +103,10 @@ private:
     run::Training record_;
 };
 
-/// The record of the first steps of a training, without values, and in it the cycles of all steps, which are
-/// the same for each step once the pipeline is full. State stays on the chip between steps.
+/// The record of the first steps of a training, without values, and in it the cycles of all steps: those of
+/// the first ones, and for each further step the cycles that the last of these adds. State stays on the chip
+/// between steps. A further step may take a cycle more or less, as links and memory move no whole bytes a
+/// cycle.
 run::RunRecord time_steps(const Order& order, std::uint32_t replicas, run::Training training);
 
 }  // namespace systole::train

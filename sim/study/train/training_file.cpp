@@ -70,9 +70,12 @@ std::vector<machine::KeyDescription> training_keys() {
 }
 
 TrainingFile read_training(const std::filesystem::path& path) {
-    const nlohmann::json object = machine::read_json_object(path);
+    return read_training(machine::read_json_object(path), path.string());
+}
+
+TrainingFile read_training(const nlohmann::json& object, const std::string& path) {
     TrainingFile file;
-    file.path = path.string();
+    file.path = path;
     machine::ConfigReader reader(object, file.path);
     reader.check_schema(training_schema);
     describe(reader, file);
@@ -93,14 +96,26 @@ TrainingFile read_training(const std::filesystem::path& path) {
 }
 
 bool fits(std::string_view name, std::string_view pattern) {
-    const std::size_t star = pattern.find('*');
-    if (star == std::string_view::npos) return name == pattern;
-    if (!name.starts_with(pattern.substr(0, star))) return false;
-    const std::string_view rest = pattern.substr(star + 1);
-    for (std::size_t begin = star; begin <= name.size(); ++begin) {
-        if (fits(name.substr(begin), rest)) return true;
+    // The last star takes as little as possible; where the rest does not fit, a character more.
+    std::size_t at = 0;
+    std::size_t place = 0;  // in the pattern
+    std::optional<std::size_t> star;
+    std::size_t behind_star = 0;  // in the name
+    while (at < name.size()) {
+        if (place < pattern.size() && pattern[place] == '*') {
+            star = place++;
+            behind_star = at;
+        } else if (place < pattern.size() && pattern[place] == name[at]) {
+            ++place;
+            ++at;
+        } else if (star) {
+            place = *star + 1;
+            at = ++behind_star;
+        } else {
+            return false;
+        }
     }
-    return false;
+    return pattern.find_first_not_of('*', place) == std::string_view::npos;
 }
 
 }  // namespace systole::train

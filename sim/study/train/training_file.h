@@ -50,7 +50,9 @@ struct TrainingFile {
 std::vector<machine::KeyDescription> training_keys();
 
 /// Throws ConfigError.
-TrainingFile read_training(const std::filesystem::path& file);
+TrainingFile read_training(const std::filesystem::path& path);
+/// The same from the object of such a file; messages begin with `path`.
+TrainingFile read_training(const nlohmann::json& object, const std::string& path);
 
 /// Whether a name fits a pattern, in which '*' stands for any text.
 bool fits(std::string_view name, std::string_view pattern);

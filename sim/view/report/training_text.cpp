@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/message_text.h"
 #include "sim/view/report/json_values.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/report_lines.h"
@@ -27,7 +28,7 @@ public:
             fmt::format("{} examples, {} cycles", grouped(count("batch")), grouped(count("cycles_a_step"))));
         entry("examples", amount(number_at(training_, "examples_per_second"), "/s"), "trained on");
         entry("all steps", si(*number_at(training_, "seconds"), "s"),
-              fmt::format("{} of {} each; the first {} are simulated below, without values",
+              fmt::format("{} of {}; the first {} are simulated below, without values",
                           counted(count("epochs"), "epoch"), counted(count("steps_an_epoch"), "step"),
                           grouped(count("timed_steps"))));
         if (const std::uint64_t left_out = count("left_out"); left_out > 0) {
