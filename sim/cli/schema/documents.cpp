@@ -10,6 +10,7 @@
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/run_config.h"
 #include "sim/study/sweep/study_file.h"
+#include "sim/study/train/training_file.h"
 
 namespace systole::schema {
 
@@ -66,7 +67,13 @@ const std::vector<Document>& documents() {
          .schema = std::string(sweep::study_schema),
          .folder = "configs/studies",
          .what = "A study: a run, the keys of it that vary, and what is asked of each point.",
-         .keys = sweep::study_keys()}};
+         .keys = sweep::study_keys()},
+        {.name = "training",
+         .schema = std::string(train::training_schema),
+         .folder = "models/mnist_cnn/training",
+         .what = "A training: which inputs of a step are state, what the others take, and which results are "
+                 "shown.",
+         .keys = train::training_keys()}};
     return all;
 }
 

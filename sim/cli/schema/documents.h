@@ -20,7 +20,7 @@ struct Document {
     std::vector<machine::KeyDescription> keys;
 };
 
-/// Machines, runs, baselines, studies.
+/// Machines, runs, baselines, studies, trainings.
 const std::vector<Document>& documents();
 /// The document of this name. Throws ConfigError.
 const Document& document(std::string_view name);

@@ -11,6 +11,7 @@
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/run_config.h"
 #include "sim/study/sweep/study_file.h"
+#include "sim/study/train/training_file.h"
 #include "tests/support/source_dir.h"
 
 using namespace systole;
@@ -28,6 +29,8 @@ void read(const std::string& document, const nlohmann::json& object) {
         baselines::read_baseline(object, "test.json");
     } else if (document == "study") {
         sweep::parse_study(object.dump(), "test.json");
+    } else if (document == "training") {
+        train::read_training(object, "test.json");
     } else {
         std::vector<run::Setting> settings;
         for (const auto& [key, value] : object.items()) settings.push_back({key, value});
@@ -39,6 +42,7 @@ void read(const std::string& document, const nlohmann::json& object) {
 std::string error_with_odd_value(const schema::Document& document, const std::string& path) {
     nlohmann::json object{{"schema", document.schema}};
     if (path.find(".dram.") != std::string::npos) object["weight_memory"]["model"] = "dram";
+    if (document.name == "training") object["images"] = "x";
     // The family that reads the key, or one of the sections around it.
     const std::vector<KeyDescription>* keys = &document.keys;
     std::istringstream names(path);
