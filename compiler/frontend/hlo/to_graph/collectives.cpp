@@ -83,14 +83,23 @@ ShapeId part_id(const Module& module, ShapeId id, std::size_t i) {
     return shape.is_tuple ? shape.parts.at(i) : id;
 }
 
-}  // namespace
+using Parts = std::map<InstructionId, ShapeId>;
 
-std::map<InstructionId, ShapeId> parts_of_inputs(const Module& module) {
-    const Computation& entry = module.entry_computation();
-    std::map<InstructionId, ShapeId> parts;
+/// The parts that a computation makes of values; `called` has those of the computations before it.
+Parts parts_of_values(const Module& module, const Computation& computation, std::span<const Parts> called) {
+    Parts parts;
     // From the last instruction to the first: of several that make parts, the first one counts.
-    for (std::size_t i = entry.instructions.size(); i-- > 0;) {
-        const Instruction& instruction = entry.instructions[i];
+    for (std::size_t i = computation.instructions.size(); i-- > 0;) {
+        const Instruction& instruction = computation.instructions[i];
+        if (instruction.opcode == Opcode::Call) {
+            const ComputationId callee = instruction.called.front();
+            const std::vector<InstructionId>& parameters = module.computations[callee].parameters;
+            for (std::size_t k = parameters.size(); k-- > 0;) {
+                const auto part = called[callee].find(parameters[k]);
+                if (part != called[callee].end())
+                    parts.insert_or_assign(instruction.operands[k], part->second);
+            }
+        }
         if (instruction.opcode != Opcode::CustomCall) continue;
         const CustomTarget target = attributes_of<CustomCall>(instruction).target;
         if (target == CustomTarget::Sharding) {
@@ -103,6 +112,16 @@ std::map<InstructionId, ShapeId> parts_of_inputs(const Module& module) {
             parts.insert_or_assign(instruction.operands[k], part_id(module, instruction.shape, k));
     }
     return parts;
+}
+
+}  // namespace
+
+std::map<InstructionId, ShapeId> parts_of_inputs(const Module& module) {
+    // JAX calls a function that is compiled by itself: its parameters are inputs of the program, too.
+    std::vector<Parts> parts;
+    for (ComputationId i = 0; i <= module.entry; ++i)
+        parts.push_back(parts_of_values(module, module.computations[i], parts));
+    return parts.back();
 }
 
 namespace {

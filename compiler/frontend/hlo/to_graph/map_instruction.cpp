@@ -190,8 +190,9 @@ void check_result(const GraphMaker& maker, const Operation& operation) {
 
 Arrays map_instruction(GraphMaker& maker, const Operation& operation) {
     const Opcode opcode = operation.instruction.opcode;
-    if (opcode != Opcode::Tuple && opcode != Opcode::GetTupleElement && opcode != Opcode::CustomCall)
-        check_parts(operation);
+    const bool only_passes_on =
+        opcode == Opcode::Tuple || opcode == Opcode::GetTupleElement || opcode == Opcode::Call;
+    if (!only_passes_on && opcode != Opcode::CustomCall) check_parts(operation);
     const Rule rule = rule_of(opcode);
     if (rule == nullptr)
         throw ModelError(fmt::format("programs with {} are not compiled", traits_of(opcode).name));

@@ -605,6 +605,47 @@ TEST_CASE("A program that does not say what each device does with its part is re
     }
 }
 
+TEST_CASE("A function that the program calls makes parts of the program's inputs", "[hlo][graph]") {
+    // Two calls deep, with the inputs in another order.
+    HloModule module;
+    const std::int64_t combiner = module.combiner("add");
+    (*module.proto().mutable_frontend_attributes()->mutable_map())["xla.sdy.meshes"] =
+        "{mesh = #sdy.mesh<[\"d\"=2]>}";
+    HloComputation inner = module.computation("inner");
+    const auto custom = [&](const std::string& target, std::int64_t operand, const std::string& axis) {
+        const std::int64_t id = inner.add("custom-call", "f32[2,3]", {operand});
+        inner.last().set_custom_call_target(target);
+        set_shardings(inner.last(), sharding_text({axis, ""}));
+        return id;
+    };
+    const std::int64_t split = inner.parameter("f32[4,3]");
+    const std::int64_t same = inner.parameter("f32[2,3]");
+    const std::int64_t part = custom("xla.sdy.GlobalToLocalShape", split, "\"d\"");
+    const std::int64_t whole = custom("xla.sdy.GlobalToLocalShape", same, "");
+    const std::int64_t sum = inner.add("all-reduce", "f32[2,3]", {part}, {combiner});
+    auto& group = *inner.last().add_replica_groups();
+    group.add_replica_ids(0);
+    group.add_replica_ids(1);
+    const std::int64_t difference = inner.add("subtract", "f32[2,3]", {sum, whole});
+    custom("xla.sdy.LocalToGlobalShape", difference, "");
+    HloComputation outer = module.computation("outer");
+    const std::int64_t a = outer.parameter("f32[2,3]");
+    const std::int64_t b = outer.parameter("f32[4,3]");
+    outer.add("call", "f32[2,3]", {b, a}, {inner.id()});
+    HloComputation entry = module.computation("main");
+    const std::int64_t x = entry.parameter("f32[4,3]");
+    const std::int64_t y = entry.parameter("f32[2,3]");
+    entry.add("call", "f32[2,3]", {y, x}, {outer.id()});
+    const ir::Graph graph = graph_of(module);
+    CHECK(graph.replicas == 2);
+    CHECK(graph.values[graph.inputs[0]].split_axis == 0);
+    CHECK(graph.values[graph.inputs[1]].split_axis == std::nullopt);
+    const std::vector<float> ones(12, 1);
+    const std::vector<float> numbers{1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60};
+    const std::vector<float> expected{10, 21, 32, 43, 54, 65, 10, 21, 32, 43, 54, 65};
+    CHECK(run(module, {words_of(numbers), words_of(ones)}, 2) == std::vector<Words>{words_of(expected)});
+}
+
 TEST_CASE("What replicas may not do is refused", "[hlo][graph]") {
     {
         Replicated made;
