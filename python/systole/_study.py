@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sqlite3
-import subprocess
 import tempfile
 import warnings
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Union
 
 import numpy as np
 
 from ._binary import find_simulator
+from ._command import run_command
 from ._errors import Error, SimulatorWarning
 from ._progress import ProgressLine
 from ._worker import to_json
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     import pandas
 
 FilePath = Union[str, "os.PathLike[str]"]
-_MESSAGE = "sim: "
-_WARNING = "sim: warning: "
 _SOME_FAILED = 1  # exit code of a study with points that failed
 
 
@@ -151,56 +148,19 @@ def _option(name: str, value: Any) -> list[str]:
     return [flag, _text(value)]
 
 
-class _Sweep:
-    """A process of ``sim sweep``, whose progress its file of results shows."""
-
-    def __init__(self, command: list[str], out: Path, name: Optional[str]) -> None:
-        self._file = out / f"{name}.sqlite" if name else None
-        self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
-        # In a session of its own: Ctrl-C reaches it once, from here.
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=self._out, stderr=self._err, start_new_session=True
-        )
-
-    def run(self, progress: bool) -> tuple[int, str, str]:
-        """Its exit code and what it printed. Ctrl-C lets it finish the points that run; a second one ends it."""
-        line = ProgressLine(0, progress, "points")
-        try:
-            while True:
-                try:
-                    code = self._process.wait(timeout=0.5)
-                    return code, self._printed(self._out), self._printed(self._err)
-                except subprocess.TimeoutExpired:
-                    self._show(line)
-        except KeyboardInterrupt:
-            self._process.send_signal(signal.SIGINT)
-            self._process.wait()
-            raise
-        finally:
-            if self._process.poll() is None:
-                self._process.kill()
-                self._process.wait()
-            line.finish()
-            self._out.close()
-            self._err.close()
-
-    def _show(self, line: ProgressLine) -> None:
-        if self._file is None or not self._file.is_file():
-            return
-        try:
-            with _Reading(self._file) as cursor:
-                states = cursor.execute("SELECT state, COUNT(*) FROM points JOIN runs USING (key) GROUP BY state")
-                counts: dict[str, int] = dict(states)
-        except (Error, sqlite3.Error):
-            return  # it is being made
-        failed = counts.get("failed", 0)
-        line.set_total(sum(counts.values()))
-        line.show(counts.get("done", 0) + failed, failed)
-
-    @staticmethod
-    def _printed(file: IO[bytes]) -> str:
-        file.seek(0)
-        return file.read().decode(errors="replace")
+def _show(file: Optional[Path], line: ProgressLine) -> None:
+    """How far the study is of which this is the file of results."""
+    if file is None or not file.is_file():
+        return
+    try:
+        with _Reading(file) as cursor:
+            states = cursor.execute("SELECT state, COUNT(*) FROM points JOIN runs USING (key) GROUP BY state")
+            counts: dict[str, int] = dict(states)
+    except (Error, sqlite3.Error):
+        return  # it is being made
+    failed = counts.get("failed", 0)
+    line.set_total(sum(counts.values()))
+    line.show(counts.get("done", 0) + failed, failed)
 
 
 def _name_of(study: Union[FilePath, Mapping[str, Any]], options: Mapping[str, Any]) -> Optional[str]:
@@ -236,12 +196,11 @@ def sweep(
         command = [find_simulator(), "sweep", os.fspath(study), "--out", os.fspath(out), "--json"]
         for option, value in {**options, "workers": workers}.items():
             command += _option(option, value)
-        code, printed, errors = _Sweep(command, Path(out), name).run(progress)
-    lines = errors.splitlines()
-    for line in lines:
-        if line.startswith(_WARNING):
-            warnings.warn(line[len(_WARNING) :], SimulatorWarning, stacklevel=2)
-    if code not in (0, _SOME_FAILED) or not printed:
-        said = [line[len(_MESSAGE) :] for line in lines if line.startswith(_MESSAGE)]
-        raise Error(said[-1] if said else f"sim sweep ended with code {code}")
-    return load_study(Path(out) / f"{json.loads(printed)['study']}.sqlite")
+        results = Path(out) / f"{name}.sqlite" if name else None
+        line = ProgressLine(0, progress, "points")
+        ended = run_command(command, line, lambda: _show(results, line))
+    for warning in ended.warnings:
+        warnings.warn(warning, SimulatorWarning, stacklevel=2)
+    if ended.code not in (0, _SOME_FAILED) or not ended.printed:
+        raise ended.error("sim sweep")
+    return load_study(Path(out) / f"{json.loads(ended.printed)['study']}.sqlite")
