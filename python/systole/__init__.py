@@ -1,7 +1,7 @@
 """Runs the cycle-accurate TPU simulator Systole, and reads its records and studies.
 
 The package sends runs to ``sim worker`` processes and returns what they report. It simulates and computes nothing itself.
-``docs/python.md`` of the project describes it.
+``docs/python.md`` of the project describes it. ``systole.jax`` and ``systole.keras`` are parts with needs of their own.
 """
 
 from ._binary import find_simulator

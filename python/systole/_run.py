@@ -21,7 +21,8 @@ from ._worker import Worker
 
 FilePath = Union[str, "os.PathLike[str]"]
 Arrays = Union[FilePath, "NDArray[Any]"]
-Input = Union[Arrays, Sequence[Arrays], Mapping[str, Arrays]]
+#: A dictionary has names or positions of inputs.
+Input = Union[Arrays, Sequence[Arrays], Mapping[str, Arrays], Mapping[int, Arrays], Mapping[Union[str, int], Arrays]]
 
 
 def _request(files: ArrayFiles, folder: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
