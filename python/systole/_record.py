@@ -101,6 +101,11 @@ class Record(Section):
         if self.batch and self.inferences > self.batch:
             add("a batch every", self.seconds_per_batch and self.seconds_per_batch * 1e6, "{:,.1f} µs")
         add("accuracy", self.accuracy and 100 * self.accuracy, "{:.2f} %")
+        training = self.get("training")
+        if training:
+            all_steps = f"{training.steps:,} steps in {training.seconds:.4g} s, {training.cycles_a_step:,} cycles each"
+            rows.insert(0, ("training", all_steps))
+            add("trained on", training.examples_per_second, "{:,.0f} examples/s")
         add("energy", self.energy.joules, "{:.4g} J")
         add("power", self.energy.watts, "{:.3g} W")
         lines = "".join(f"<tr><th>{name}</th><td>{escape(text)}</td></tr>" for name, text in rows)
@@ -108,12 +113,12 @@ class Record(Section):
 
 
 def read_record(text: bytes, warnings: list[str]) -> Record:
-    """The record of a worker's answer. Its files of arrays are read and may be removed after that."""
+    """The record of a worker's answer, or of report.json. Its files of arrays are read and may be removed after that."""
     sections = json.loads(text, object_pairs_hook=Section)
     record = Record(sections)
     record.outputs, record.stored_outputs, record.float_outputs = {}, {}, {}
     record.warnings = warnings
-    for file in record.pop("output_files"):
+    for file in record.pop("output_files", []):
         is_stored = file["file"].endswith(".raw.npy")
         if file["kind"] == "float_outputs":
             arrays = record.float_outputs

@@ -9,6 +9,8 @@ import pytest
 
 MISSING = [
     ("jax", "jax", "ImportError: systole.jax needs JAX, pip install 'systole[jax]': "),
+    ("keras", "keras", "ImportError: systole.keras needs Keras 3 and JAX, pip install 'systole[keras]': "),
+    ("keras", "jax", "ImportError: systole.keras needs Keras 3 and JAX, pip install 'systole[keras]': "),
 ]
 
 
