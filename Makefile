@@ -47,7 +47,7 @@ help:
 	@echo "make cluster-test  a study by a real Slurm, started on this machine; cluster-test-long also kills and takes nodes down"
 	@echo "make judge    TensorFlow's and ONNX's runtimes judge JUDGE_CASES=$(JUDGE_CASES) drawn cases of operators, and ONNX's own"
 	@echo "make judge-hlo  JAX judges JUDGE_HLO_CASES=$(JUDGE_HLO_CASES) drawn functions, from seed JUDGE_HLO_FIRST=$(JUDGE_HLO_FIRST) on, and whole programs"
-	@echo "make judge-python  the Python package with Parquet, a type checker and Jupyter"
+	@echo "make judge-python  the Python package with Parquet, JAX, Keras, a type checker and Jupyter"
 	@echo "make judge-networks  the same with whole networks (JUDGE_NETWORKS='unet mobilenet' for some)"
 	@echo "make format   format all sources;  make format-check  only look"
 	@echo "make includes sources that use a header without including it"
@@ -177,7 +177,7 @@ judge-hlo: packages-judge
 	    --count $(JUDGE_HLO_CASES) --first $(JUDGE_HLO_FIRST)
 	$(jax_python) tests/judges/hlo/compare_cases.py build/judges/hlo --jobs $(JOBS)
 
-# The Python package as its users have it: Parquet, types, a notebook in a Jupyter kernel.
+# The Python package as its users have it: Parquet, JAX, Keras, types, notebooks in a Jupyter kernel.
 judge-python: packages-judge
 	cmake --preset release
 	cmake --build --preset release --parallel $(JOBS) --target sim

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# The Python package in an environment of its own, build/judges/python_env: its tests with Parquet, its types, and
-# the notebook in a Jupyter kernel. python_package.sh SIM
+# The Python package in an environment of its own, build/judges/python_env: its tests with Parquet, JAX and Keras, its
+# types, and the notebooks in a Jupyter kernel. python_package.sh SIM
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 environment=build/judges/python_env
-requirements=tests/judges/requirements_python.txt
-if ! cmp -s "$requirements" "$environment/requirements.txt"; then
+requirements=(tests/judges/requirements_jax.txt tests/judges/requirements_python.txt)
+if ! cat "${requirements[@]}" | cmp -s - "$environment/requirements.txt"; then
     rm -rf "$environment"
     python3 -m venv "$environment"
-    "$environment/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"
-    cp "$requirements" "$environment/requirements.txt"
+    "$environment/bin/pip" install --quiet --disable-pip-version-check "${requirements[@]/#/--requirement=}"
+    cat "${requirements[@]}" > "$environment/requirements.txt"
 fi
 SYSTOLE_SIM=$(realpath "$1")
-export SYSTOLE_SIM PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1
+export SYSTOLE_SIM PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 JAX_PLATFORMS=cpu
 "$environment/bin/python" -m pytest -q -p no:cacheprovider python/tests
 "$environment/bin/python" -m mypy --strict --cache-dir build/judges/mypy python/systole
 "$environment/bin/python" - << 'END'
@@ -24,11 +24,12 @@ from pathlib import Path
 import nbclient
 import nbformat
 
-path = Path("docs/python/tutorial.ipynb")
-notebook = nbformat.read(path, as_version=4)
 os.environ["PYTHONPATH"] = str(Path("python").resolve())
-with tempfile.TemporaryDirectory() as folder:  # the notebook works from any folder
-    nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": folder}}).execute()
-kinds = {output.output_type for cell in notebook.cells for output in cell.get("outputs", [])}
-print(f"{path}: {sum(cell.cell_type == 'code' for cell in notebook.cells)} cells, outputs: {', '.join(sorted(kinds))}")
+for path in sorted(Path("docs/python").glob("*.ipynb")):
+    notebook = nbformat.read(path, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:  # notebooks work from any folder
+        nbclient.NotebookClient(notebook, timeout=None, resources={"metadata": {"path": folder}}).execute()
+    kinds = {output.output_type for cell in notebook.cells for output in cell.get("outputs", [])}
+    cells = sum(cell.cell_type == "code" for cell in notebook.cells)
+    print(f"{path}: {cells} cells, outputs: {', '.join(sorted(kinds))}")
 END
