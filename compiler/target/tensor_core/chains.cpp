@@ -1,4 +1,5 @@
-// Element-wise work: what a chain reads, and which step it follows.
+#include "compiler/target/tensor_core/chains.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,9 +20,6 @@ namespace {
 using ir::NodeView;
 using ir::Value;
 using ir::ValueId;
-
-/// As many values of a chain that was put together as leave room for one more chain's.
-constexpr std::size_t most_joined_values = 48;
 
 /// Extents with ones before them, so that there are `rank`.
 std::vector<std::uint64_t> extents_of(const ir::Shape& shape, std::size_t rank) {
@@ -52,15 +50,6 @@ std::vector<std::uint64_t> repeated(const ir::Shape& shape, const ir::Shape& res
         }
     }
     return elements;
-}
-
-/// The first rule of chains that it breaks, whatever its operands are.
-std::optional<std::string> broken_rule_of(const ChainUse& chain) {
-    const std::size_t values = chain.operands.size() + chain.steps.size();
-    return isa::broken_rule({.name = "c",
-                             .sources = std::vector<isa::ChainSource>(chain.operands.size()),
-                             .steps = chain.steps,
-                             .results = {{.value = static_cast<std::uint8_t>(values - 1)}}});
 }
 
 /// The two chains as one: what the second takes from before it is the first one's result. nullopt if an
@@ -94,11 +83,37 @@ std::optional<ChainUse> joined(const ChainUse& first, const ChainUse& second) {
         if (value >= second.operands.size()) return value - second.operands.size() + result + 1;
         return second.operands[value].kind == OperandKind::Before ? result : places[value];
     });
-    if (broken_rule_of(both)) return std::nullopt;  // the chip may lack a register for both
+    if (broken_rule_of(operands, both.steps)) return std::nullopt;  // the chip may lack a register for both
     return both;
 }
 
 }  // namespace
+
+std::vector<isa::ChainStep> chain_steps(const std::vector<ChainInput>& inputs, std::size_t sources,
+                                        const std::vector<ir::WordStep>& steps) {
+    std::vector<isa::ChainStep> made;
+    std::vector<std::uint8_t> places;  // by value of the work
+    const auto next_place = [&] { return static_cast<std::uint8_t>(sources + made.size()); };
+    for (const ChainInput& input : inputs) {
+        places.push_back(input.source ? static_cast<std::uint8_t>(*input.source) : next_place());
+        if (!input.source) made.push_back({.operation = WordOperation::Constant, .constant = input.number});
+    }
+    for (const ir::WordStep& step : steps) {
+        isa::ChainStep placed{.operation = step.operation, .operands = {}, .constant = step.constant};
+        for (const std::uint8_t operand : step.operands) placed.operands.push_back(places[operand]);
+        places.push_back(next_place());
+        made.push_back(std::move(placed));
+    }
+    return made;
+}
+
+std::optional<std::string> broken_rule_of(std::size_t sources, const std::vector<isa::ChainStep>& steps) {
+    const std::size_t values = sources + steps.size();
+    return isa::broken_rule({.name = "c",
+                             .sources = std::vector<isa::ChainSource>(sources),
+                             .steps = steps,
+                             .results = {{.value = static_cast<std::uint8_t>(values - 1)}}});
+}
 
 ChainUse round_to_bfloat16(bool fills_lanes) {
     return {.operands = {Operand{}},
@@ -163,53 +178,32 @@ void NetworkBuilder::add_chain(const NodeView& view) {
     }
     const std::vector<operators::WordStep> steps = operators::rounded_word_steps(view);
     ChainUse chain;
-    std::vector<std::size_t> places(node.inputs.size());
-    std::vector<isa::ChainStep> constants;
-    std::vector<std::size_t> constant_of(node.inputs.size(), SIZE_MAX);
+    std::vector<ChainInput> inputs(node.inputs.size());
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-        std::optional<Operand> operand;
-        if (before == node.inputs[i]) {
-            operand = Operand{};
-        } else {
-            operand = operand_of(node.inputs[i], result.shape, is_shared);
-        }
+        const std::optional<Operand> operand =
+            before == node.inputs[i] ? Operand{} : operand_of(node.inputs[i], result.shape, is_shared);
         if (!operand) {
             const Value& value = view.input(i);
-            constant_of[i] = constants.size();
-            constants.push_back({.operation = WordOperation::Constant,
-                                 .constant = value.constant->is_known() ? words_of(value).front() : 0});
+            if (value.constant->is_known()) inputs[i].number = words_of(value).front();
             continue;
         }
         const auto found = std::ranges::find(chain.operands, *operand);
-        places[i] = static_cast<std::size_t>(found - chain.operands.begin());
+        inputs[i].source = static_cast<std::size_t>(found - chain.operands.begin());
         if (found == chain.operands.end()) chain.operands.push_back(*operand);
     }
-    if (chain.operands.size() > isa::RunChain::most_sources) {
-        throw ModelError(fmt::format("its element-wise work reads {} tensors; a chain reads at most {}",
-                                     chain.operands.size(), isa::RunChain::most_sources));
-    }
     const std::size_t operands = chain.operands.size();
-    const std::size_t first_step = operands + constants.size();
-    const std::size_t values = first_step + steps.size();
+    if (operands > isa::RunChain::most_sources) {
+        throw ModelError(fmt::format("its element-wise work reads {} tensors; a chain reads at most {}",
+                                     operands, isa::RunChain::most_sources));
+    }
+    const auto numbers = std::ranges::count_if(inputs, [](const ChainInput& input) { return !input.source; });
+    const std::size_t values = operands + static_cast<std::size_t>(numbers) + steps.size();
     if (values > isa::most_chain_values) {
         throw ModelError(fmt::format("its element-wise work has {} values; a chain has at most {}", values,
                                      isa::most_chain_values));
     }
-    chain.steps = std::move(constants);
-    for (const operators::WordStep& step : steps) {
-        isa::ChainStep made{.operation = step.operation, .operands = {}, .constant = step.constant};
-        for (const std::uint8_t operand : step.operands) {
-            std::size_t place = 0;
-            if (operand >= node.inputs.size()) {
-                place = first_step + operand - node.inputs.size();
-            } else {
-                place = constant_of[operand] == SIZE_MAX ? places[operand] : operands + constant_of[operand];
-            }
-            made.operands.push_back(static_cast<std::uint8_t>(place));
-        }
-        chain.steps.push_back(std::move(made));
-    }
-    if (const auto rule = broken_rule_of(chain))
+    chain.steps = chain_steps(inputs, operands, steps);
+    if (const auto rule = broken_rule_of(operands, chain.steps))
         throw ModelError(fmt::format("its element-wise work cannot be a chain: {}", *rule));
     const TensorId made = new_tensor(node.output());
     tensors_.emplace(node.output(), made);

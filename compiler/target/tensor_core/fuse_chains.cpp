@@ -10,14 +10,11 @@
 #include "compiler/ir/word_expression.h"
 #include "compiler/ir/word_step.h"
 #include "compiler/operators/words.h"
-#include "hw/isa/chain.h"
+#include "compiler/target/tensor_core/chains.h"
 #include "hw/isa/instructions/run_chain.h"
 
 namespace systole::tensor_core {
 namespace {
-
-/// As many values of a chain that was put together as leave room for one more chain's.
-constexpr std::size_t most_fused_values = 48;
 
 /// Short work on one tensor is done again for each of its readers instead of writing its result.
 constexpr std::size_t most_repeated_steps = 8;
@@ -134,30 +131,14 @@ private:
 
     /// Whether an instruction has room for it, with as many constants as it may read.
     bool fits(const Work& work) const {
-        isa::Chain chain{.name = "c", .sources = {}, .steps = {}, .results = {}};
-        std::vector<std::uint8_t> numbers(work.inputs.size());
+        std::vector<ChainInput> inputs(work.inputs.size());
+        std::size_t sources = 0;
         for (std::size_t i = 0; i < work.inputs.size(); ++i) {
             const ir::Value& value = graph_.values[work.inputs[i]];
-            if (value.constant && value.shape.elements() == 1) continue;
-            numbers[i] = static_cast<std::uint8_t>(chain.sources.size());
-            chain.sources.emplace_back();
+            if (!value.constant || value.shape.elements() > 1) inputs[i].source = sources++;
         }
-        if (chain.sources.size() > isa::RunChain::most_sources || work.values() > most_fused_values)
-            return false;
-        for (std::size_t i = 0; i < work.inputs.size(); ++i) {
-            const ir::Value& value = graph_.values[work.inputs[i]];
-            if (!value.constant || value.shape.elements() != 1) continue;
-            numbers[i] = static_cast<std::uint8_t>(chain.values());
-            chain.steps.emplace_back();
-        }
-        for (const ir::WordStep& step : work.steps) {
-            isa::ChainStep made{.operation = step.operation, .operands = {}, .constant = step.constant};
-            for (const std::uint8_t operand : step.operands) made.operands.push_back(numbers[operand]);
-            numbers.push_back(static_cast<std::uint8_t>(chain.values()));
-            chain.steps.push_back(std::move(made));
-        }
-        chain.results = {{.value = static_cast<std::uint8_t>(chain.values() - 1)}};
-        return !isa::broken_rule(chain);
+        return sources <= isa::RunChain::most_sources && work.values() <= most_joined_values &&
+               !broken_rule_of(sources, chain_steps(inputs, sources, work.steps));
     }
 
     ir::Graph graph_;
