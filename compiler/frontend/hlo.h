@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "compiler/frontend/hlo/module.h"
@@ -15,6 +16,10 @@ Module read_module(const std::filesystem::path& path);
 
 /// Reads a module from its bytes, gzip or not. Throws ModelError in one line.
 Module parse_module(std::string_view bytes);
+
+/// A module as text, for tests and for people: one instruction a line, computations in their order. Constants
+/// of more than eight elements are shown by the first ones and a checksum of all.
+std::string to_text(const Module& module);
 
 /// The program as a graph of primitives on words, whose batch is the replica: inputs and outputs are 1 x
 /// their dimensions, and replicas are the images of a batch. Throws ModelError, in one line with the

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "compiler/frontend/hlo.h"
-#include "compiler/frontend/hlo/text.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"

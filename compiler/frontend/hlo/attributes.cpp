@@ -12,7 +12,6 @@
 #include "base/message_text.h"
 #include "compiler/frontend/hlo/axes.h"
 #include "compiler/frontend/hlo/devices.h"
-#include "compiler/frontend/hlo/literal.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
 

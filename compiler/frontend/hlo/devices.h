@@ -39,6 +39,11 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> read_pairs(
 /// The devices of a sharding, tile by tile. Throws ModelError.
 std::vector<std::uint32_t> read_devices(const hlo_proto::OpSharding& sharding);
 
+/// The sharding of a value of this shape, whose devices are added to `devices`. The rules are those of XLA's
+/// verifier. Throws ModelError if the sharding contradicts itself or the shape.
+Sharding read_sharding(const hlo_proto::OpSharding& proto, ShapeId shape, const ShapeTable& shapes,
+                       NamedDevices& devices);
+
 /// The meshes in a text like {mesh = #sdy.mesh<["a"=4, "b"=2]>}. Throws ModelError for other texts.
 std::vector<Mesh> read_meshes(std::string_view text);
 

@@ -1,5 +1,4 @@
-#include "compiler/frontend/hlo/fields.h"
-
+// Fields that are not read, or not by the opcode.
 #include <fmt/format.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/unknown_field_set.h>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontend/hlo/attributes.h"
 #include "compiler/ir/model_error.h"
 
 namespace systole::hlo {

@@ -1,5 +1,4 @@
-#include "compiler/frontend/hlo/literal.h"
-
+// Elements of constants.
 #include <fmt/format.h>
 
 #include <bit>
@@ -10,6 +9,7 @@
 #include <string_view>
 
 #include "base/message_text.h"
+#include "compiler/frontend/hlo/attributes.h"
 #include "compiler/ir/model_error.h"
 
 namespace systole::hlo {

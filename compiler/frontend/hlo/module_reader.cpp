@@ -16,10 +16,8 @@
 #include "compiler/frontend/hlo/attributes.h"
 #include "compiler/frontend/hlo/checked_instruction.h"
 #include "compiler/frontend/hlo/devices.h"
-#include "compiler/frontend/hlo/fields.h"
 #include "compiler/frontend/hlo/gzip.h"
 #include "compiler/frontend/hlo/scopes.h"
-#include "compiler/frontend/hlo/shardings.h"
 #include "compiler/frontend/protobuf.h"
 #include "compiler/ir/model_error.h"
 

@@ -1,5 +1,4 @@
-#include "compiler/frontend/hlo/shardings.h"
-
+// Shardings in the fields of instructions and modules.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "base/message_text.h"
+#include "compiler/frontend/hlo/devices.h"
 #include "compiler/ir/model_error.h"
 
 namespace systole::hlo {

@@ -1,5 +1,4 @@
-#include "compiler/frontend/hlo/text.h"
-
+// Modules as texts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <string_view>
 
 #include "base/message_text.h"
+#include "compiler/frontend/hlo.h"
 
 namespace systole::hlo {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "compiler/frontend/hlo.h"
 #include "compiler/frontend/hlo/gzip.h"
-#include "compiler/frontend/hlo/text.h"
 #include "tests/support/files.h"
 #include "tests/support/source_dir.h"
 

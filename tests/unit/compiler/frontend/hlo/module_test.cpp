@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 
-#include "compiler/frontend/hlo/text.h"
 #include "tests/unit/compiler/frontend/hlo/hlo_builder.h"
 
 namespace systole::tests {

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/hlo/text.h"
 #include "compiler/ir/graph.h"
 #include "compiler/operators/operator.h"
 #include "tests/support/files.h"
