@@ -696,7 +696,7 @@ TEST_CASE("What replicas may not do is refused", "[hlo][graph]") {
             refusal(other),
             EndsWith("it combines by another operation than the sum of floats, which alone is compiled"));
     }
-    for (const std::uint32_t devices : {1, 2}) {
+    for (const std::uint32_t devices : {1U, 2U}) {
         for (const std::int64_t channel : {0, 1, 7}) {
             for (const bool is_global : {false, true}) {
                 Replicated made;
