@@ -82,6 +82,11 @@ constexpr bool is_integer(DataType type) {
     return traits_of(type).is_integer;
 }
 
+/// Whether the numbers of a format are floats; those of the others are whole.
+constexpr bool is_float(DataType type) {
+    return type == DataType::Float32 || type == DataType::Bfloat16 || type == DataType::Float16;
+}
+
 /// "uint8", "int8", ...
 constexpr std::string_view name_of(DataType type) {
     return traits_of(type).name;

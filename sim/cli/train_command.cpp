@@ -58,6 +58,8 @@ struct TrainCommand {
         if (!initial.empty()) training.set_values(initial);
         if (!resume.empty()) training.go_on_from(resume);
         if (!config.timing_only) compute(training, config);
+        if (!keras.empty() && !config.timing_only)
+            train::write_keras_file(keras, training.state(), keras_copy(config));
         const run::RunRecord record = train::time_steps(order, training.replicas(), training.record());
         const report::Json report = report::make_report(record, {});
         if (!config.out.empty()) write(report, record, config);
@@ -169,11 +171,13 @@ private:
             write_file(std::filesystem::path(config.out) / steps_name, steps_csv(*record.training));
     }
 
-    static void print_files(const run::RunConfig& config, const run::Training& training) {
+    void print_files(const run::RunConfig& config, const run::Training& training) const {
         print_text({}, "Report in {}, its page in {}\n", report::report_path(config.out).string(),
                    report::page_path(config.out).string());
         if (!training.steps.empty()) print_text({}, "Each step in {}/{}\n", config.out, steps_name);
-        if (!config.timing_only) print_text({}, "The state in {}/{}\n", config.out, checkpoint_name);
+        if (config.timing_only) return;
+        print_text({}, "The state in {}/{}\n", config.out, checkpoint_name);
+        if (!keras.empty()) print_text({}, "The trained network in {}\n", keras_copy(config).string());
     }
 };
 
@@ -234,6 +238,10 @@ void add_train_command(CLI::App& app, Context& context) {
     command->add_option("--validation-labels", train->validation_labels, "and the class of each")
         ->type_name("FILE")
         ->needs(evaluate);
+    command
+        ->add_option("--keras", train->keras,
+                     "Keras file of the network (.h5): --out gets a copy with the trained values")
+        ->type_name("FILE");
     command->add_option("--input-scale", options.input_scale, "factor for 8-bit pixels (1/255)")
         ->type_name("X");
     command->add_flag("--timing-only", options.timing_only,

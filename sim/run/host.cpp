@@ -117,7 +117,7 @@ std::optional<std::size_t> class_output(const isa::Program& program, bool of_arr
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < program.outputs.size(); ++i) {
         const isa::BorderTensor& output = program.outputs[i];
-        if (!gives_classes(output) || (of_arrays && !math::is_float(output.type))) continue;
+        if (!gives_classes(output) || (of_arrays && !is_float(output.type))) continue;
         if (std::ranges::find(program.state, i, &isa::StateTensors::output) != program.state.end()) continue;
         if (found) return std::nullopt;
         found = i;
@@ -176,7 +176,7 @@ Outputs read_outputs(const isa::Program& program, std::span<const std::uint8_t> 
 }
 
 double number_of_word(std::uint32_t word, DataType type) {
-    if (math::is_float(type)) return std::bit_cast<float>(word);
+    if (is_float(type)) return std::bit_cast<float>(word);
     return type == DataType::Uint32 ? static_cast<double>(word)
                                     : static_cast<double>(static_cast<std::int32_t>(word));
 }

@@ -78,6 +78,12 @@ std::vector<std::uint8_t> stored_in_file_order(const isa::BorderTensor& tensor,
 
 }  // namespace
 
+std::vector<std::uint32_t> words_of(const OutputArray& array) {
+    std::vector<std::uint32_t> words(array.stored.size() / bytes_of(array.type));
+    math::to_words(array.stored.data(), array.type, words);
+    return words;
+}
+
 OutputArray array_in_format(std::string name, std::vector<std::uint64_t> shape, DataType type,
                             std::span<const std::uint32_t> words) {
     const DataType written = type == DataType::Bfloat16 ? DataType::Float32 : type;

@@ -24,6 +24,9 @@ OutputArray output_array(const isa::Program& program, const ir::Value* output, c
 OutputArray array_in_format(std::string name, std::vector<std::uint64_t> shape, DataType type,
                             std::span<const std::uint32_t> words);
 
+/// The words of such an array.
+std::vector<std::uint32_t> words_of(const OutputArray& array);
+
 /// An output of a network of arrays (sim/run/arrays.h), for all inferences, or of state for a batch, in
 /// words: in its format, bfloat16 as the float32 that it is, and without the number of inferences if that
 /// is 1. Of several replicas, for each step the whole array. `output` is that of the program's network, or

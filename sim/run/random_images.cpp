@@ -67,7 +67,7 @@ NamedImages random_array(const InputTensor& tensor, std::uint64_t count, std::ui
     NamedImages made = made_up({.height = 1, .width = 1, .channels = elements}, count, seed);
     std::vector<std::uint32_t> words(input::checked_size(made.images, sizeof(std::uint32_t), made.name));
     const std::uint64_t stream = seed_for(seed, stream_name);
-    if (math::is_float(tensor.type)) {
+    if (is_float(tensor.type)) {
         std::vector<float> values(words.size());
         fill_random(values, 1.0F, stream);
         std::ranges::transform(values, words.begin(), [&](float value) {

@@ -7,11 +7,6 @@
 
 namespace systole::math {
 
-/// Whether words of a number format are floats; the others are whole numbers.
-constexpr bool is_float(DataType type) {
-    return type == DataType::Float32 || type == DataType::Bfloat16 || type == DataType::Float16;
-}
-
 /// Elements of a number format as words of 32 bits, as machines that compute in floats hold them, and back.
 /// Floats of 16 bits become the float32 that they are, narrow integers get the sign or zeros before them, and
 /// truth values are 1 or 0. `stored` has as many elements as `words` and may lie at any address.

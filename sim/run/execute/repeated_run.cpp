@@ -8,10 +8,9 @@
 
 #include "base/user_error.h"
 #include "hw/machine/config_error.h"
-#include "hw/math/floats/word_values.h"
 #include "sim/run/arrays.h"
-#include "sim/run/input/array_file.h"
 #include "sim/run/network.h"
+#include "sim/run/outputs.h"
 #include "sim/run/record/bytes.h"
 
 namespace systole::run {
@@ -38,13 +37,6 @@ RunSpec with_made_up_input(RunSpec spec) {
     return spec;
 }
 
-input::WordArray words_of(const OutputArray& array) {
-    input::WordArray words{.shape = {array.shape.begin(), array.shape.end()}, .words = {}};
-    words.words.resize(array.stored.size() / bytes_of(array.type));
-    math::to_words(array.stored.data(), array.type, words.words);
-    return words;
-}
-
 }  // namespace
 
 RepeatedRun::RepeatedRun(RunSpec spec)
@@ -60,7 +52,9 @@ RepeatedRun::RepeatedRun(RunSpec spec)
 std::vector<OutputArray> RepeatedRun::run(std::span<const OutputArray> arrays) {
     if (arrays.size() != inputs_.size()) throw std::logic_error("a run needs an array of each input");
     for (std::size_t i = 0; i < arrays.size(); ++i)
-        prepared_.inputs[i] = named_array(words_of(arrays[i]), inputs_[i], inputs_[i].name);
+        prepared_.inputs[i] = named_array(
+            {.shape = {arrays[i].shape.begin(), arrays[i].shape.end()}, .words = words_of(arrays[i])},
+            inputs_[i], inputs_[i].name);
     const ChildAnswer answer = child_.run([&] {
         RunRecord record = simulate(spec_, prepared_);
         return to_bytes(

@@ -448,7 +448,7 @@ void fill_inputs(RunRecord& record, const Prepared& prepared, hw::System& system
         }
         if (record.spec.timing_only) continue;
         store(images, normalization, storage, system.host_bytes(*buffers.at(i)));
-        if (record.spec.machine.computes_floats() && math::is_float(tensor.type))
+        if (record.spec.machine.computes_floats() && is_float(tensor.type))
             settle(system.host_bytes(*buffers.at(i)));
     }
 }

@@ -170,6 +170,14 @@ std::optional<std::uint32_t> exact_word(double number, DataType type) {
     return word_of(number, type);
 }
 
+std::optional<std::uint32_t> rounded_word(double number, DataType type) {
+    auto rounded = static_cast<float>(number);
+    if (type == DataType::Bfloat16) rounded = math::rounded_to_bfloat16(rounded);
+    if (type == DataType::Float16) rounded = math::rounded_to_float16(rounded);
+    if (!std::isfinite(rounded)) return std::nullopt;
+    return std::bit_cast<std::uint32_t>(rounded);
+}
+
 std::string numbers_text(DataType type) {
     if (const auto range = whole_numbers(type)) {
         return fmt::format("{}, whose numbers are whole, from {} to {}", name_of(type), range->lowest,

@@ -30,7 +30,9 @@ struct WordArray {
 
 /// The word of a number; absent if the format does not hold it exactly.
 std::optional<std::uint32_t> exact_word(double number, DataType type);
-/// Why it does not, for messages: "int8, whose numbers are whole, from -128 to 127".
+/// The word of a number, rounded to a format of floats; absent if it is beyond the format's largest number.
+std::optional<std::uint32_t> rounded_word(double number, DataType type);
+/// Which numbers a format holds, for messages: "int8, whose numbers are whole, from -128 to 127".
 std::string numbers_text(DataType type);
 
 /// Reads a NumPy file of |b1, integers of 8 to 64 bits, <f2, <f4, <f8, or <V2, as which ml_dtypes writes

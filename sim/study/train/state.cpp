@@ -15,8 +15,6 @@
 #include "base/message_text.h"
 #include "base/random_values.h"
 #include "hw/machine/config_error.h"
-#include "hw/math/floats/float_values.h"
-#include "hw/math/floats/word_values.h"
 #include "sim/run/arrays.h"
 #include "sim/run/input/array_file.h"
 #include "sim/run/input/formats.h"
@@ -67,7 +65,7 @@ double cut_normal(SplitMix64& random) {
 
 /// The word of a number, rounded to the format if that is one of floats.
 std::uint32_t word_of(double number, const InputTensor& input, const std::string& place) {
-    if (!math::is_float(input.type)) {
+    if (!is_float(input.type)) {
         const std::optional<std::uint32_t> word = input::exact_word(number, input.type);
         if (!word) {
             throw machine::ConfigError(fmt::format("{}: {} is for input {}, which is {}", place, number,
@@ -75,11 +73,9 @@ std::uint32_t word_of(double number, const InputTensor& input, const std::string
         }
         return *word;
     }
-    auto rounded = static_cast<float>(number);
-    if (input.type == DataType::Bfloat16) rounded = math::rounded_to_bfloat16(rounded);
-    if (input.type == DataType::Float16) rounded = math::rounded_to_float16(rounded);
-    if (!std::isfinite(rounded)) fail(input, place, fmt::format("{} is beyond its largest number", number));
-    return std::bit_cast<std::uint32_t>(rounded);
+    const std::optional<std::uint32_t> word = input::rounded_word(number, input.type);
+    if (!word) fail(input, place, fmt::format("{} is beyond its largest number", number));
+    return *word;
 }
 
 /// An array whose words `next` gives.
@@ -98,7 +94,7 @@ OutputArray by_rule(const InputTensor& input, const InitialValues& rule, const s
     SplitMix64 random(seed_for(seed, input.name));
     const auto kernel_fans = [&] {
         const std::vector<std::uint32_t> shape = run::array_shape(input);
-        if (!math::is_float(input.type)) fail(input, place, "the rule is for floats");
+        if (!is_float(input.type)) fail(input, place, "the rule is for floats");
         if (shape.size() < 2) fail(input, place, "the rule is for kernels, which have at least two axes");
         return fans_of(shape);
     };
@@ -122,7 +118,7 @@ OutputArray by_rule(const InputTensor& input, const InitialValues& rule, const s
             return made(input, [&] { return real(cut_normal(random) * deviation); });
         }
         case InitialRule::RandomBits: {
-            if (math::is_float(input.type)) fail(input, place, "random bits are for whole numbers");
+            if (is_float(input.type)) fail(input, place, "random bits are for whole numbers");
             // A truth value is one bit, other formats keep the lowest ones.
             const unsigned dropped = input.type == DataType::Bool ? 63 : 32;
             return made(input, [&] { return static_cast<std::uint32_t>(random.next() >> dropped); });

@@ -10,7 +10,6 @@
 
 #include "base/message_text.h"
 #include "hw/machine/config_error.h"
-#include "hw/math/floats/word_values.h"
 #include "sim/run/arrays.h"
 #include "sim/run/input/formats.h"
 #include "sim/run/input/read.h"
@@ -44,10 +43,8 @@ OutputArray repeated(OutputArray array, std::uint32_t inferences) {
 }
 
 std::vector<float> floats_of(const OutputArray& array) {
-    std::vector<std::uint32_t> words(array.stored.size() / bytes_of(array.type));
-    math::to_words(array.stored.data(), array.type, words);
     std::vector<float> floats;
-    for (const std::uint32_t word : words) floats.push_back(std::bit_cast<float>(word));
+    for (const std::uint32_t word : run::words_of(array)) floats.push_back(std::bit_cast<float>(word));
     return floats;
 }
 
@@ -101,7 +98,7 @@ void Evaluation::find_classes() {
     std::vector<std::uint32_t> shape = run::axes_of_inference(answers).extents;
     if (answers.split_axis) shape.at(*answers.split_axis) *= graph.replicas;
     const DataType type = answers.file_type.value_or(answers.type);
-    if (!math::is_float(type) || shape.size() != 2 || shape.front() != run::array_shape(input()).front()) {
+    if (!is_float(type) || shape.size() != 2 || shape.front() != run::array_shape(input()).front()) {
         throw ConfigError(fmt::format(
             "{}: output {} is {} {}; evaluation needs floats, one for each of {} examples and each class",
             path_of(program_.spec()), in_quotes(answers.name), name_of(type), input::shape_text(shape),

@@ -99,7 +99,7 @@ TEST_CASE("Zeros, ones and a value are the same number everywhere, in each forma
     for (const auto& [type, words] : words_by_type()) {
         INFO(name_of(type));
         const InputTensor input = tensor("x", {2, 3}, type);
-        const std::uint32_t one = math::is_float(type) ? 0x3f800000 : 1;
+        const std::uint32_t one = is_float(type) ? 0x3f800000 : 1;
         const OutputArray zeros = made(input, InitialRule::Zeros);
         CHECK(zeros.name == "x");
         CHECK(zeros.shape == std::vector<std::uint64_t>{2, 3});
@@ -213,7 +213,7 @@ TEST_CASE("Random bits fill each format of whole numbers", "[train]") {
     CHECK(ones == 0xffffffff);
     CHECK(zeros == 0xffffffff);
     for (const auto& [type, held] : words_by_type()) {
-        if (math::is_float(type)) continue;
+        if (is_float(type)) continue;
         INFO(name_of(type));
         const std::vector<std::uint32_t> each =
             words_of(made(tensor("s", {256}, type), InitialRule::RandomBits));
