@@ -59,7 +59,7 @@ struct TrainCommand {
         if (!resume.empty()) training.go_on_from(resume);
         if (!config.timing_only) compute(training, config);
         if (!keras.empty() && !config.timing_only)
-            train::write_keras_file(keras, training.state(), keras_copy(config));
+            train::write_keras_file(keras_file(config), training.state(), keras_copy(config));
         const run::RunRecord record = train::time_steps(order, training.replicas(), training.record());
         const report::Json report = report::make_report(record, {});
         if (!config.out.empty()) write(report, record, config);
@@ -72,8 +72,11 @@ struct TrainCommand {
     }
 
 private:
+    std::filesystem::path keras_file(const run::RunConfig& config) const {
+        return run::PathFinder(config.file).find(keras, "models");
+    }
     std::filesystem::path keras_copy(const run::RunConfig& config) const {
-        return std::filesystem::path(config.out) / std::filesystem::path(keras).filename();
+        return std::filesystem::path(config.out) / keras_file(config).filename();
     }
 
     train::Order order_of(const run::RunConfig& config) const {
