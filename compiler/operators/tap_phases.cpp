@@ -20,6 +20,7 @@ std::vector<TapPhase> phases_of(const SpreadWindows& windows) {
         taps[rest == 0 ? 0 : spread - rest].push_back(tap);
     }
     std::vector<TapPhase> phases;
+    phases.reserve(outputs.size());
     for (auto& [rest, list] : outputs) phases.push_back({.taps = taps[rest], .outputs = std::move(list)});
     return phases;
 }

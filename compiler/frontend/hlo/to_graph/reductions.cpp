@@ -43,6 +43,7 @@ std::vector<Array> apply_computation(GraphMaker& maker, ComputationId computatio
 std::vector<Array> parts_of(GraphMaker& maker, const std::vector<Array>& arrays, std::size_t axis,
                             std::int64_t first, std::int64_t count) {
     std::vector<Array> parts;
+    parts.reserve(arrays.size());
     for (const Array& array : arrays) parts.push_back(maker.part(array, axis, first, count));
     return parts;
 }
