@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -218,7 +220,7 @@ void add_train_command(CLI::App& app, Context& context) {
         ->type_name("N");
     command->add_option("--epochs", train->epochs, "how often all examples are used (1)")
         ->type_name("N")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(std::uint32_t{1}, std::numeric_limits<std::uint32_t>::max()));
     command->add_option("--seed", train->seed, "of values at first and of the order of examples (1)")
         ->type_name("SEED");
     command->add_option("--initial", train->initial, "values at first: .npz, by the names of inputs")

@@ -15,6 +15,7 @@
 #include "tests/system/input_files.h"
 #include "tests/system/install.h"
 #include "tests/system/page_commands.h"
+#include "tests/system/progress.h"
 #include "tests/system/prose_figures.h"
 #include "tests/system/sim_process.h"
 #include "tests/unit/base/zip/made_zip.h"
@@ -94,12 +95,6 @@ const std::vector<std::pair<std::string, std::string>> not_run{
     {"sim sweep array_and_batch --out /shared/results --slurm", "it needs Slurm; make cluster-test has it"},
     {"sim sweep array_and_batch --out /shared/results --launcher 'ssh", "it needs another computer"},
 };
-
-/// What a command says besides how far it is, which it tells each minute on a busy computer.
-std::string without_progress(const std::string& err) {
-    static const std::regex line(R"(sim: (\d+ of \d+ points|simulating: |[a-z ]+ for \d+ s so far)[^\n]*\n)");
-    return std::regex_replace(err, line, "");
-}
 
 /// Whether a command warns as its page says.
 bool warns_as_described(const std::string& command, const std::string& err) {
