@@ -36,13 +36,13 @@ run::OutputArray filled(const run::InputTensor& input, double number, const std:
 /// a file that has none of them, and for an array of another shape or with a number that its format does not
 /// hold.
 void read_state(std::vector<run::OutputArray>& state, const std::vector<run::InputTensor>& inputs,
-                const std::filesystem::path& file);
+                const std::filesystem::path& path);
 
 /// A checkpoint: the whole state and how far the training is, as an .npz file. Throws OutputError.
 void write_checkpoint(const std::vector<run::OutputArray>& state, const Progress& progress,
-                      const std::filesystem::path& file);
+                      const std::filesystem::path& path);
 /// Reads it. Throws InputError for a file that has not all of the state.
 Progress read_checkpoint(std::vector<run::OutputArray>& state, const std::vector<run::InputTensor>& inputs,
-                         const std::filesystem::path& file);
+                         const std::filesystem::path& path);
 
 }  // namespace systole::train

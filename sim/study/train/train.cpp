@@ -75,6 +75,7 @@ Evaluation::Evaluation(run::RunSpec spec, const std::vector<InputTensor>& state)
     }
     if (others.size() != 1) {
         std::vector<std::string> names;
+        names.reserve(others.size());
         for (const std::size_t place : others) names.push_back(in_quotes(inputs[place].name));
         throw ConfigError(
             fmt::format("{}: one input must take the examples, the others the names of the "

@@ -71,7 +71,8 @@ void write_npy(const std::filesystem::path& path, DataType type, std::span<const
 void write_npz(const std::filesystem::path& path, std::span<const NamedArray> arrays) {
     std::vector<ZipEntry> entries;
     for (const NamedArray& array : arrays) {
-        ZipEntry& entry = entries.emplace_back(array.name + ".npy", npy_header(array.type, array.shape));
+        ZipEntry& entry = entries.emplace_back(
+            ZipEntry{.name = array.name + ".npy", .bytes = npy_header(array.type, array.shape)});
         entry.bytes.append(array.values.begin(), array.values.end());
     }
     write_file(path, zip_bytes(entries));

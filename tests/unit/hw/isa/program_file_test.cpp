@@ -214,7 +214,9 @@ TEST_CASE("Arrays of replicas, and constant outputs, keep to their rules", "[isa
           "tensor \"x\": it is split; only arrays of several replicas are");
     CHECK(error_of([](Program& wrong) { wrong.arrays.reset(); }) ==
           "tensor \"x\": it is split; only arrays of several replicas are");
-    for (const auto& [batch, inferences] : {std::pair{4U, 8U}, std::pair{2U, 5U}}) {
+    for (const auto& wrong_batch : {std::pair{4U, 8U}, std::pair{2U, 5U}}) {
+        const std::uint32_t batch = wrong_batch.first;
+        const std::uint32_t inferences = wrong_batch.second;
         CHECK(error_of([&](Program& wrong) {
                   wrong.batch = batch;
                   wrong.inferences = inferences;

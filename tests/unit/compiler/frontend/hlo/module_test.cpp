@@ -33,7 +33,8 @@ hlo_proto::HloComputationProto& entry_of(HloModule& module) {
 
 TEST_CASE("Files are recognized by the module's name, of any length", "[hlo]") {
     constexpr std::size_t head_bytes = 64;  // as many as are looked at
-    for (const std::size_t length : {1, 2, 61, 62, 63, 64, 127, 128, 129, 300, 16383, 16384, 100'000}) {
+    for (const std::size_t length :
+         std::vector<std::size_t>{1, 2, 61, 62, 63, 64, 127, 128, 129, 300, 16383, 16384, 100'000}) {
         INFO(length);
         HloModule module;
         module.proto().set_name(std::string(length, 'a'));
