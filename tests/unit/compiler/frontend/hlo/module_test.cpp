@@ -1,9 +1,11 @@
 // What a module says beside its instructions, literals in their layouts, and modules that are refused.
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "tests/unit/compiler/frontend/hlo/hlo_builder.h"
 
