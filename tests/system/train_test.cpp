@@ -175,7 +175,7 @@ TEST_CASE("Wrong use of sim train ends in one line", "[system][train]") {
                Catch::EndsWith(": there are 500 examples to train on; a step takes 1024\n"));
     CHECK_THAT(refusal("train " + step + " --machine tpu_v2_8 --state " + folder_of_steps +
                        "state.json --random-input 1"),
-               Catch::Contains("1 replica; machine tpu_v2_8 has 8 cores"));
+               Catch::Contains("it is a program for 1 device; machine tpu_v2_8 has 8 cores"));
     CHECK_THAT(refusal("train " + step + " --machine tpu_v1 --state " + folder_of_steps +
                        "state.json --random-input 1"),
                Catch::Contains("tpu_v1"));
