@@ -113,7 +113,7 @@ class Record(Section):
 
 
 def read_record(text: bytes, warnings: list[str]) -> Record:
-    """The record of a worker's answer, or of report.json. Its files of arrays are read and may be removed after that."""
+    """The record of a worker's answer, or of report.json. Its files of arrays may be removed after that."""
     sections = json.loads(text, object_pairs_hook=Section)
     record = Record(sections)
     record.outputs, record.stored_outputs, record.float_outputs = {}, {}, {}

@@ -34,7 +34,7 @@ _PARTITIONS = re.compile(r"mhlo\.num_partitions = (\d+)")
 _SIZE = re.compile(r"\"=(\d+)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Simulation(Generic[Result]):
     """What a function returned on a simulated chip, and the report of this run."""
 

@@ -35,7 +35,7 @@ _SEED_STEP = 0x9E3779B9  # far from the other cores' keys: 2^32 divided by the g
 _RESULTS = ("loss", "accuracy")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class History:
     """What a training has shown, as the History of Keras, and the report."""
 
@@ -188,8 +188,8 @@ class _Programs:
             answers = jnp.concatenate([jnp.full_like(answers, 0.5), answers], axis=-1)
         return answers
 
-    def make(self, values: Mapping[str, NDArray[Any]], x: NDArray[Any], y: NDArray[Any], batch: int) -> TrainingPrograms:
-        def shapes(arrays: Mapping[str, NDArray[Any]]) -> Any:
+    def make(self, values: Arrays, x: NDArray[Any], y: NDArray[Any], batch: int) -> TrainingPrograms:
+        def shapes(arrays: Arrays) -> Any:
             return {name: jax.ShapeDtypeStruct(each.shape, each.dtype) for name, each in arrays.items()}
 
         def examples(array: NDArray[Any], count: int) -> Any:
@@ -220,19 +220,13 @@ class _Programs:
 
 def _examples(model: Any, x: Any, name: str) -> NDArray[Any]:
     """As the model takes them."""
-    if isinstance(x, (list, tuple, dict)) and any(np.ndim(each) > 1 for each in _parts(x)):
-        raise Error(f"{name}: the model has {len(x)} inputs; systole.keras.fit trains models of one")
-    array = np.asarray(x)
     inputs = getattr(model, "inputs", None) or []
-    if len(inputs) > 1:
-        raise Error(f"{name}: the model has {len(inputs)} inputs; systole.keras.fit trains models of one")
+    if len(inputs) > 1 or isinstance(x, (list, tuple, dict)):
+        raise Error(f"{name} must be an array; systole.keras.fit trains models of one input")
+    array = np.asarray(x)
     if inputs:
         return array.astype(str(inputs[0].dtype))
     return array.astype(np.float32 if array.dtype.kind == "f" else np.int32)
-
-
-def _parts(x: Any) -> list[Any]:
-    return list(x.values()) if isinstance(x, dict) else list(x)
 
 
 def _labels(y: Any, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -250,9 +244,9 @@ def _labels(y: Any, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
     raise Error(f"{name}: sim train takes classes, as whole numbers or rows with a single 1; other targets it does not")
 
 
-def _check(model: Any, x: NDArray[Any], y: NDArray[Any], batch: int, cores: int) -> None:
-    if len(x) != len(y):
-        raise Error(f"x has {len(x)} examples, and y has {len(y)}")
+def _check(model: Any, x: NDArray[Any], classes: NDArray[Any], batch: int, cores: int) -> None:
+    if len(x) != len(classes):
+        raise Error(f"x has {len(x)} examples, and y has {len(classes)}")
     if batch < 1 or batch % cores != 0:
         raise Error(f"batch_size is {batch}; the machine has {cores} cores, which have equal parts of a batch")
     if len(x) < batch:
@@ -265,6 +259,8 @@ def _check(model: Any, x: NDArray[Any], y: NDArray[Any], batch: int, cores: int)
     if not isinstance(answers, keras.KerasTensor) or len(answers.shape) != 2:
         shape = getattr(answers, "shape", type(answers).__name__)
         raise Error(f"the model answers {shape}; systole.keras.fit trains models of one row of numbers an example")
+    if classes.max() >= max(answers.shape[1], 2):
+        raise Error(f"y has class {classes.max()}; the model has {max(answers.shape[1], 2)} classes, from 0")
     model.optimizer.build(model.trainable_variables)
 
 
@@ -298,7 +294,7 @@ def fit(
     cores = cores_of(keys)
     examples = _examples(model, x, "x")
     labels, classes = _labels(y, "y")
-    _check(model, examples, labels, batch_size, cores)
+    _check(model, examples, classes, batch_size, cores)
     validation = None
     if validation_data is not None:
         of_validation = _examples(model, validation_data[0], "validation_data")

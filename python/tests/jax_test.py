@@ -58,7 +58,7 @@ SAME: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     ),
     "double precision, which JAX takes as single": (lambda x: x * 2, (X.astype(np.float64), )),
     "not finite": (lambda x: x + 1, (np.array([np.inf, -np.inf, 300], np.float32),)),
-    "keys of random numbers": (lambda k, x: (jax.random.split(k), jax.random.uniform(k, x.shape)), (jax.random.key(3), X)),
+    "keys of random numbers": (lambda k: (jax.random.split(k), jax.random.uniform(k, (3, 5))), (jax.random.key(3),)),
     "numbers of a key": (lambda k: jax.random.bits(k, (5,)), (jax.random.PRNGKey(3),)),
     "a function that is compiled already": (jax.jit(lambda x: x * 2), (X,)),
     "a partial function": (functools.partial(lambda n, x: x * n, 3), (X,)),
