@@ -1,5 +1,7 @@
 // The training steps of models/: each multiplies and sums as often as its network does, and its state is as
 // large as the file beside it says.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -63,6 +65,22 @@ void check_state(const hlo::Module& module, const fs::path& file) {
     const std::string count = std::to_string(state);
     CHECK_THAT(text, Catch::Contains(R"("state": [{"input": "0", "output": "0", "count": )" + count + "}]"));
     CHECK_THAT(text, Catch::Contains(R"("columns": {"loss": ")" + count + "\"}"));
+}
+
+TEST_CASE("The digit network's steps sum each gradient, kept mean and result over the cores once", "[hlo]") {
+    // Kernels, biases and offsets; the mean and variance of each feature; loss and accuracy.
+    constexpr std::uint64_t trained = 108 + 10'368 + 55'296 + 627'200 + 2'000 + 10 + 300;
+    constexpr std::uint64_t kept = 2 * 300;
+    const fs::path folder = fs::path(source_dir()) / "models/mnist_cnn/training";
+    for (const int images : {8, 16, 32, 64, 128, 256, 512, 1024}) {
+        INFO(images);
+        const Counts alone = counts_of(hlo::read_module(folder / fmt::format("step_{}.hlo", images)));
+        CHECK(alone.all_reduces == 0);
+        const Counts together = counts_of(hlo::read_module(folder / fmt::format("step_8x{}.hlo", images)));
+        CHECK(together.all_reduces == 10 + 8 + 2);
+        CHECK(together.all_reduced == trained + kept + 2);
+        CHECK(together.product_macs == alone.product_macs);
+    }
 }
 
 TEST_CASE("ParaDnn's steps multiply and sum as often as their networks", "[hlo]") {
