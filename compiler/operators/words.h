@@ -10,9 +10,9 @@
 #include "compiler/ir/word_step.h"
 #include "compiler/operators/operator.h"
 
-/// What the operators `word_chain`, `word_reduce` and `word_windows` share: work on words of 32 bits whose
-/// every bit is stated, as machines that compute in floats do it (docs/isa.md, "Machines with a tensor
-/// core").
+/// What the operators `word_chain`, `word_reduce`, `word_windows`, `word_select_and_scatter`, `word_product`
+/// and `word_convolution` share: work on words of 32 bits whose every bit is stated, as machines that compute
+/// in floats do it (docs/isa.md, "Machines with a tensor core").
 namespace systole::operators {
 
 /// Whether graphs in words have values of a type: float32, bfloat16 and int32. Integers without a sign and

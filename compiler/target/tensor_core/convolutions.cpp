@@ -340,7 +340,7 @@ void NetworkBuilder::add_depthwise(const NodeView& view) {
     const std::uint32_t multiplier = step.output.channels / step.image.channels;
     if (multiplier > 1) step.source = repeated_channels(step.source, multiplier);
     step.image.channels = step.output.channels;
-    static_cast<void>(view.constant(0));
+    static_cast<void>(view.constant(0));  // throws if a layer computes the weights
     step.weights = tensor_of(node.inputs[view.data_inputs()]);
     step.result = new_tensor(node.output());
     tensors_.emplace(node.output(), step.result);

@@ -1,5 +1,6 @@
-// Boxes of rows that go elsewhere, and columns that become rows: rows come in and go out by DMA at equal
-// distances, so the number of instructions depends on the number of tiles and not on that of rows.
+// Boxes of rows that go elsewhere, and columns that become rows. Rows come in and go out by DMA at equal
+// distances: an instruction transfers those along two axes of a tile, so there is one for each index of the
+// other axes.
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -111,8 +112,7 @@ void StepEmitter::repeat_rows(const std::vector<std::uint64_t>& count,
     } while (advance(index, looped, step));
 }
 
-/// All of `columns` columns of each row get the number in one lane of it: that column becomes a row, which is
-/// repeated, and its copies become columns.
+/// Copies one lane of each row into `columns` lanes: transposes, copies the row, and transposes back.
 void StepEmitter::repeat_column(const Step& step, std::uint64_t from, std::uint64_t rows, std::uint64_t lane,
                                 std::uint64_t columns, std::uint64_t to) {
     const std::uint64_t lines = take(step, lane + 1);

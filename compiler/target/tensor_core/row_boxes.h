@@ -7,9 +7,9 @@
 #include "compiler/ir/graph.h"
 #include "compiler/target/tensor_core/moves.h"
 
-/// Movements of rows and ranges of columns, found from shapes and attributes: their size does not depend on
-/// that of the tensors. Rows and columns are those of the matrix that a tensor is: its last axis has the
-/// columns.
+/// Movements of rows and ranges of columns, found from shapes and attributes: they may grow with the columns
+/// of the tensors, but not with the rows. Rows and columns are those of the matrix that a tensor is: its last
+/// axis has the columns.
 namespace systole::tensor_core {
 
 /// Some columns of all rows of a box. They come from rows of a source, or from none and are one word.

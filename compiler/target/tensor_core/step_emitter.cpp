@@ -311,7 +311,7 @@ void StepEmitter::load_operands(Work& work) {
             }
             View view = load(work, operand.tensor, first, rows);
             if (needs_all_lanes(operand, tensor)) {
-                // The larger one of a single number is that number: all lanes get it.
+                // A maximum over one column writes that number to all lanes.
                 stream_.append(isa::ReduceLanes{.reduction = Reduction::Maximum,
                                                 .result = field32(work.next),
                                                 .source = field32(view.row),
