@@ -10,6 +10,7 @@
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/run/execute/executor.h"
+#include "sim/study/train/training_file.h"
 #include "sim/study/validate/machines.h"
 #include "sim/view/report/report.h"
 
@@ -35,6 +36,21 @@ run::RunRecord difference(run::RunRecord more, const run::RunRecord& fewer) {
         subtract(counter.total, before.total);
         for (std::size_t tag = 0; tag < counter.by_tag.size(); ++tag) {
             subtract(counter.by_tag[tag], before.value(static_cast<run::Tag>(tag)));
+        }
+    }
+    for (std::size_t i = 0; i < more.bounds.size(); ++i) {
+        machine::Bound& bound = more.bounds[i];
+        subtract(bound.run, fewer.bounds.at(i).run);
+        for (std::size_t tag = 0; tag < bound.by_tag.size(); ++tag) {
+            subtract(bound.by_tag[tag], fewer.bounds[i].value(static_cast<run::Tag>(tag)));
+        }
+    }
+    for (std::size_t i = 0; i < more.parts.size(); ++i) {
+        run::MachinePart& part = more.parts[i];
+        const run::MachinePart& before = fewer.parts.at(i);
+        if (part.cycles) subtract(*part.cycles, before.cycles.value());
+        for (std::size_t tag = 0; tag < part.by_tag.size(); ++tag) {
+            if (tag < before.by_tag.size()) subtract(part.by_tag[tag], before.by_tag[tag]);
         }
     }
     more.program.inferences = more.program.batch;
@@ -76,6 +92,22 @@ std::map<std::string, std::uint64_t> weight_waits(const run::RunRecord& record) 
     return waits;
 }
 
+/// What the layers would take one after the other, each by its largest bound, by scope: what their names have
+/// before the first '/'. What is of no layer is "outside".
+std::map<std::string, Cycle> scope_bounds(const run::RunRecord& record) {
+    const run::ProgramFacts& program = record.program;
+    std::map<std::string, Cycle> cycles;
+    const std::size_t tags = std::max(program.layers.size() + 1, program.tags.size());
+    for (std::size_t i = 0; i < tags; ++i) {
+        const auto tag = static_cast<run::Tag>(i);
+        const bool is_layer = i > 0 && i <= program.layers.size();
+        const std::string name = is_layer ? program.layers[i - 1].name : std::string("outside");
+        const machine::Bound* const largest = report::largest_bound(record.bounds, tag);
+        cycles[name.substr(0, name.find('/'))] += largest == nullptr ? 0 : largest->value(tag);
+    }
+    return cycles;
+}
+
 }  // namespace
 
 nlohmann::ordered_json run_numbers(const run::RunRecord& record, bool with_layers) {
@@ -87,6 +119,7 @@ nlohmann::ordered_json run_numbers(const run::RunRecord& record, bool with_layer
     numbers["weight_tile_bytes"] = record.program.tile_bytes;
     numbers["network_macs"] = record.network.value().macs() * record.program.inferences;
     numbers["weight_waits"] = weight_waits(record);
+    numbers["scope_bounds"] = scope_bounds(record);
     return numbers;
 }
 
@@ -104,6 +137,9 @@ run::RunSpec Runs::spec(const std::string& model, Formulas& formulas) const {
     run::RunSpec spec;
     spec.network = setup_.models.at(model);
     spec.compiler = {.batch = inferences, .limit = inferences, .mapping = setup_.target.mapping};
+    if (const std::string& training = setup_.target.models.at(model).training; !training.empty()) {
+        spec.state = train::read_training(setup_.beside.find(training, "models")).state;
+    }
     spec.timing_only = true;
     spec.observed.phases = true;
     return spec;

@@ -35,8 +35,9 @@ Simulate make_simulate();
 /// What metrics of runs name: report.json of a run, and besides `phases` (`host_only_cycles`, in which the
 /// chip only waits for its first input or only sends its last output; `fetch_cycles`, from the first byte of
 /// the weights to the last), `network_macs` that the network asks for, `weight_tile_bytes` of the used cells,
-/// each tile once, and `weight_waits.KIND`, cycles in which the array waits for weights of layers of that
-/// kind.
+/// each tile once, `weight_waits.KIND`, cycles in which the array waits for weights of layers of that kind,
+/// and `scope_bounds.SCOPE`, what the layers whose names have SCOPE before their first '/' would take one
+/// after the other, each by its largest bound (`outside`: what is of no layer).
 ///
 /// The layers are most of a report: without them it is made in a fraction of the time.
 nlohmann::ordered_json run_numbers(const run::RunRecord& record, bool with_layers = true);

@@ -83,6 +83,7 @@ void describe(ConfigReader& reader, Model& model) {
     text(reader, "file", model.file);
     text_if_any(reader, "sha256", model.sha256);
     text(reader, "batch", model.batch);
+    text_if_any(reader, "training", model.training);
     reader.values(optional("set"), model.set);
 }
 

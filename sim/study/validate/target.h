@@ -29,6 +29,7 @@ struct Model {
     std::string sha256;
     std::string batch;        ///< formula of the inferences of its one batch
     MachineChanges set = {};  ///< of the machines of all its runs, behind the changes of these
+    std::string training;     ///< the file that says what of it is state (sim.training/1); empty: none is
 };
 
 /// One batch of each of some models, on one machine.

@@ -149,6 +149,60 @@ TEST_CASE("Of several batches, the cycles of one in the middle count", "[sim][va
     }
 }
 
+TEST_CASE("Of several batches on several cores, the cycles under tags are those of one in the middle",
+          "[sim][validate]") {
+    MadeTarget made;
+    made.json["batches"] = 3;
+    made.json["metrics"]["layer"] = "layers.a.cycles";
+    made.json["metrics"]["bound"] = "bounds.array";
+    made.json["metrics"]["scope"] = "scope_bounds.a";
+    const Setup setup = made.setup();
+    Formulas formulas = formulas_of(setup);
+    // The second core ends last: 7 cycles once, and 40 under the layer and 60 outside it for each batch.
+    MadeUpChip chip([](const run::RunSpec& spec) {
+        const std::uint64_t batches = spec.compiler.limit / spec.compiler.batch;
+        return 7.0 + 100.0 * static_cast<double>(batches);
+    });
+    const Simulate on_two_cores = [&](std::span<const run::RunSpec> specs) {
+        std::vector<run::RunRecord> records = chip(specs);
+        for (run::RunRecord& record : records) {
+            const Cycle batches = record.program.inferences / record.program.batch;
+            record.parts.assign(3, run::MachinePart());
+            record.parts[0].cycles = record.cycles - 50;
+            record.parts[0].by_tag = {7 + (61 * batches), 39 * batches};
+            record.parts[1].cycles = record.cycles;
+            record.parts[1].by_tag = {7 + (60 * batches), 40 * batches};
+            if (batches == 3) record.parts[0].by_tag.push_back(5);  // a tag that two batches did not come to
+            // The third is what both share.
+            const auto bound = std::ranges::find(record.bounds, "array", &machine::Bound::name);
+            bound->run = 9 * batches;
+            bound->by_tag = {0, 1'000'000 + (8 * batches)};
+        }
+        return records;
+    };
+    Runs runs(setup, on_two_cores);
+    runs.need({"base.seen"}, formulas);
+    CHECK(formulas.value("base.seen.A", "here") == 100.0);
+    CHECK(formulas.value("base.layer.A", "here") == 39.0);  // of the first of cores that take as long
+    CHECK(formulas.value("base.bound.A", "here") == 9.0);
+    CHECK(formulas.value("base.scope.A", "here") == 8.0);
+}
+
+TEST_CASE("A model's training file says which of its outputs are inputs again", "[sim][validate]") {
+    MadeTarget made;
+    const tests::Folder folder;
+    made.json["models"]["B"]["training"] = folder.file("training.json", R"({"schema": "sim.training/1",
+        "state": [{"input": "0", "output": "1", "count": 4}], "images": "x"})");
+    const std::vector<run::RunSpec> specs = specs_of(made.setup(), "base");
+    REQUIRE(specs.size() == 2);
+    CHECK(specs[0].state.empty());
+    REQUIRE(specs[1].state.size() == 1);
+    CHECK(specs[1].state[0].output == "1");
+    CHECK(specs[1].state[0].count == 4);
+    made.json["models"]["B"]["training"] = folder.file("other.json", R"({"schema": "sim.machine/1"})");
+    CHECK_THROWS_WITH(specs_of(made.setup(), "base"), Catch::Contains("other.json: schema"));
+}
+
 TEST_CASE("Runs on another machine replace the numbers", "[sim][validate]") {
     const MadeTarget made;
     const Setup setup = made.setup();
@@ -192,6 +246,10 @@ TEST_CASE("Metrics name what report.json has, phases, and waits by kind of layer
     CHECK(numbers["weight_waits"]["dense"] ==
           array["weight_stall_cycles"].get<int>() + array["weight_shift_cycles"].get<int>());
     CHECK(numbers["weight_waits"]["convolution"] == 0);
+    const nlohmann::ordered_json& bounds = numbers["layers"][0]["bounds"];
+    CHECK(numbers["scope_bounds"]["a"] ==
+          std::max(bounds["weight_memory"].get<int>(), bounds["array"].get<int>()));
+    CHECK(numbers["scope_bounds"]["outside"] > 0);  // transfers to and from the host
     nlohmann::ordered_json without = run_numbers(record, false);
     CHECK(without["layers"].empty());
     without["layers"] = numbers["layers"];
