@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -69,6 +71,38 @@ TEST_CASE("The Cloud TPU's validation is the committed page, and as near as it s
     }
     CHECK(json.at("product_error").at("m4096_k1024").get<double>() < 0.04);
     CHECK(json.at("switched_error").at("m8_k4096").get<double>() < 0.05);
+}
+
+TEST_CASE("The validation of training has the rows of the committed page", "[system][validate][tensor]") {
+    const Folder folder;
+    const std::string committed = text_in(project / "docs/cloud_tpu_training_validation.md");
+    nlohmann::json target =
+        nlohmann::json::parse(text_in(project / "configs/validation/cloud_tpu_training.json"));
+    // Few rows, as a step of the largest takes a minute.
+    const std::set<std::string> few{"fc_4x128_b1024", "fc_4x512_b2048", "fc_4x1024_b256", "fc_4x2048_b512"};
+    nlohmann::json rows;
+    for (const nlohmann::json& row : target["lists"]["workloads"]) {
+        if (few.contains(row.at("name").get<std::string>())) rows.push_back(row);
+    }
+    REQUIRE(rows.size() == few.size());
+    target["lists"]["workloads"] = rows;
+    target["lists"]["fed"] = {"fc_4x1024_b256", "fc_4x2048_b512"};
+    const std::string file = folder.file("few.json", target.dump());
+    const std::string page = (folder / "page.md").string();
+    const Outcome outcome = sim(
+        "validate " + file + " --quiet --page " + page + " --template " +
+        folder.file("template.md", "{{summary}}\n\n{{steps}}\n\n{{classes}}\n\n{{memory}}\n\n{{host}}\n"));
+    INFO(outcome.err);
+    REQUIRE(outcome.exit_code == 0);
+    std::istringstream lines(text_in(page));
+    std::size_t compared = 0;
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with("| 4 x ")) continue;
+        INFO(line << "\nmake the page anew: make figures");
+        CHECK(committed.find(line) != std::string::npos);
+        ++compared;
+    }
+    CHECK(compared == 4 * few.size());
 }
 
 TEST_CASE("The eight cores of the validation are those of tpu_v2_8", "[system][tensor]") {
