@@ -1,6 +1,7 @@
 // A core of the Cloud TPU beside what is published.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstddef>
@@ -78,7 +79,7 @@ TEST_CASE("The validation of training has the rows of the committed page", "[sys
     const std::string committed = text_in(project / "docs/cloud_tpu_training_validation.md");
     nlohmann::json target =
         nlohmann::json::parse(text_in(project / "configs/validation/cloud_tpu_training.json"));
-    // Few rows, as a step of the largest takes a minute.
+    // Few rows: all of them take minutes.
     const std::set<std::string> few{"fc_4x128_b1024", "fc_4x512_b2048", "fc_4x1024_b256", "fc_4x2048_b512"};
     nlohmann::json rows;
     for (const nlohmann::json& row : target["lists"]["workloads"]) {
@@ -103,6 +104,16 @@ TEST_CASE("The validation of training has the rows of the committed page", "[sys
         ++compared;
     }
     CHECK(compared == 4 * few.size());
+
+    // Between its tables the page is its template.
+    std::string rest = text_in(project / "docs/cloud_tpu_training_validation.template.md");
+    REQUIRE(rest.find("{{host}}") != std::string::npos);
+    while (!rest.empty()) {
+        const std::size_t table = std::min(rest.find("{{"), rest.size());
+        CHECK_THAT(committed, Catch::Contains(rest.substr(0, table)));
+        const std::size_t end = rest.find("}}", table);
+        rest = end == std::string::npos ? std::string() : rest.substr(end + 2);
+    }
 }
 
 TEST_CASE("The eight cores of the validation are those of tpu_v2_8", "[system][tensor]") {
