@@ -120,11 +120,11 @@ private:
         if (std::ranges::any_of(made_, same)) return false;
         const auto map_groups = [&](std::uint64_t groups) {
             if (has_state()) {
-                const std::uint64_t batches = std::min(batches_.inferences / batches_.batch, groups);
+                // Also of a single step: so all runs of a program have one mapping, however many steps they
+                // have.
                 return map_program(
                     network_, machine_, mapping,
-                    of_all_cores({.batch = batches_.batch, .inferences = batches * batches_.batch},
-                                 machine_));
+                    of_all_cores({.batch = batches_.batch, .inferences = groups * batches_.batch}, machine_));
             }
             const auto images =
                 static_cast<std::uint32_t>(std::min<std::uint64_t>(batches_.batch, groups * mapping.images));

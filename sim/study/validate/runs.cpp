@@ -25,10 +25,20 @@ void subtract(std::uint64_t& from, std::uint64_t what) {
 /// A run of more batches less one of fewer: what the additional batch costs. What is of all batches alike,
 /// such as latency, is of neither.
 run::RunRecord difference(run::RunRecord more, const run::RunRecord& fewer) {
+    const std::uint64_t batches = more.program.inferences / more.program.batch;
+    const auto at_a_time = [](const run::RunRecord& record) {
+        return record.batch ? record.batch->at_a_time : 0;
+    };
+    if (more.program.layers != fewer.program.layers || at_a_time(more) != at_a_time(fewer)) {
+        throw machine::ConfigError(
+            fmt::format("{}: the programs of {} batches and of one fewer have other layers, or other numbers "
+                        "of images at a time: there is no batch in the middle",
+                        more.program.model, batches));
+    }
     if (more.cycles <= fewer.cycles) {
         throw machine::ConfigError(
             fmt::format("{} cycles of {} batches, {} of one fewer: there is no batch in the middle",
-                        more.cycles, more.program.inferences / more.program.batch, fewer.cycles));
+                        more.cycles, batches, fewer.cycles));
     }
     more.cycles -= fewer.cycles;
     for (run::Counter& counter : more.counters.all) {

@@ -66,6 +66,17 @@ public:
         return std::move(graph_);
     }
 
+    /// The same, where a sum over the steps replaces an input.
+    ir::Graph graph_with_state() {
+        graph_ = graph();
+        const ir::ValueId sum =
+            graph_.add_input("sum", graph_.values[graph_.outputs[0]].shape, DataType::Float32);
+        graph_.outputs = {
+            append("word_chain", {{"steps", std::vector<std::string>{"add 0 1"}}}, {graph_.outputs[0], sum})};
+        graph_.state = {{.input = 1, .output = 0}};
+        return std::move(graph_);
+    }
+
 private:
     std::uint32_t between(std::uint32_t low, std::uint32_t high) {
         return std::uniform_int_distribution<std::uint32_t>(low, high)(random_);
@@ -172,4 +183,29 @@ TEST_CASE("Predicted cycles of a tensor core are near those of the simulator", "
     CHECK(ratios[ratios.size() / 10] > 0.87);
     CHECK(ratios[ratios.size() / 2] > 0.95);
     CHECK(ratios[ratios.size() * 9 / 10] < 1.1);
+}
+
+TEST_CASE("A program with state has the same mapping for any number of steps", "[tensor_core][choose]") {
+    std::size_t mapped = 0;
+    for (std::uint32_t seed = 1; seed <= tests::random_runs(40); ++seed) {
+        std::mt19937 random(seed);
+        RandomLayers layers(random);
+        const machine::MachineConfig machine = layers.machine();
+        const ir::Graph graph = layers.graph_with_state();
+        INFO("seed " << seed << ": " << machine::to_json(machine).dump());
+        Network network = make_network(graph, machine, 1);
+        const auto chosen = [&](std::uint64_t steps) {
+            return choose_mapping(network, machine, {.batch = 1, .inferences = steps});
+        };
+        try {
+            const ChosenMapping of_one = chosen(1);
+            CHECK(of_one.mapping == chosen(2).mapping);
+            CHECK(of_one.mapping == chosen(3).mapping);
+            CHECK(of_one.program.inferences == 1);
+            ++mapped;
+        } catch (const ModelError&) {
+            continue;  // vector memory is too small
+        }
+    }
+    CHECK(mapped > 0);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -147,6 +148,32 @@ TEST_CASE("Of several batches, the cycles of one in the middle count", "[sim][va
         CHECK_THROWS_WITH(shrinking.need({"several.seen"}, formulas),
                           "891 cycles of 3 batches, 894 of one fewer: there is no batch in the middle");
     }
+}
+
+TEST_CASE("Programs of several batches that differ have no batch in the middle", "[sim][validate]") {
+    MadeTarget made;
+    made.json["batches"] = 3;
+    const Setup setup = made.setup();
+    Formulas formulas = formulas_of(setup);
+    MadeUpChip chip(
+        [](const run::RunSpec& spec) { return 100.0 * static_cast<double>(spec.compiler.limit); });
+    const auto changed = [&](const std::function<void(run::RunRecord&)>& change) -> Simulate {
+        return [&chip, change](std::span<const run::RunSpec> specs) {
+            std::vector<run::RunRecord> records = chip(specs);
+            for (run::RunRecord& record : records) {
+                if (record.program.inferences / record.program.batch == 2) change(record);
+            }
+            return records;
+        };
+    };
+    const auto refused = [&](const std::function<void(run::RunRecord&)>& change) {
+        CHECK_THROWS_WITH(Runs(setup, changed(change)).need({"base.seen"}, formulas),
+                          Catch::Contains("the programs of 3 batches and of one fewer have other layers, or "
+                                          "other numbers of images at a time"));
+    };
+    refused([](run::RunRecord& record) { record.program.layers.push_back({.name = "sum", .kind = "add"}); });
+    refused([](run::RunRecord& record) { record.batch = machine::BatchFacts{.at_a_time = 1}; });
+    CHECK_NOTHROW(Runs(setup, changed([](run::RunRecord&) {})).need({"base.seen"}, formulas));
 }
 
 TEST_CASE("Of several batches on several cores, the cycles under tags are those of one in the middle",
