@@ -17,6 +17,7 @@
 #include "compiler/target/tensor_core/choose.h"
 #include "compiler/target/tensor_core/fuse_chains.h"
 #include "compiler/target/tensor_core/network.h"
+#include "compiler/target/tensor_core/unrounded_operands.h"
 
 namespace systole::tensor_core {
 namespace {
@@ -133,7 +134,7 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
                         prepared.name, options.batches.inferences, options.batches.batch));
     }
     const mapping::Batches batches{.batch = batch, .inferences = options.batches.inferences};
-    const ir::Graph fused = fuse_chains(prepared);
+    const ir::Graph fused = fuse_chains(take_unrounded_operands(prepared));
     Combined combined = combine_where_faster(fused, machine, batches);
     mapping::Compiled compiled;
     if (options.explain) {

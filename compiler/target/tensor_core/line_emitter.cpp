@@ -113,7 +113,7 @@ void StepEmitter::multiply_lines(const Work& work, const Shared& shared) {
     if (by_columns) return;
     for (std::uint64_t panel = 0; panel < panels(step.result); ++panel) {
         run_chains(work, shared, panel, placed);
-        store(work, panel);
+        store(work, step.result, work.result, panel);
     }
 }
 

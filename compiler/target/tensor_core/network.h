@@ -80,6 +80,15 @@ struct ChainUse {
     bool fills_lanes = false;  ///< it computes all lanes, of which one is a column
 };
 
+/// A further result of a step. It has the rows and columns of the step's result, and lies beside it in vector
+/// memory tile by tile: what both read comes in once.
+struct FurtherResult {
+    TensorId tensor = 0;
+    /// Of its operands, those of kind Rows may be results of the step: the first one, or a further one before
+    /// this. None is `Before`.
+    ChainUse chain;
+};
+
 enum class StepKind : std::uint8_t {
     Product,    ///< rows or windows of the source times weights
     Depthwise,  ///< windows of each channel times weights
@@ -140,8 +149,9 @@ struct Step {
     std::uint64_t depth = 0;          ///< of each of them; 0: as many as the weights have rows
     bool weights_transposed = false;  ///< rows of the weights are columns of the result
     Reduction reduction = Reduction::Sum;
-    std::uint64_t reduced_rows = 1;     ///< of ReduceRows: that become one
-    std::vector<ChainUse> chains = {};  ///< what becomes of the result, in order
+    std::uint64_t reduced_rows = 1;           ///< of ReduceRows: that become one
+    std::vector<ChainUse> chains = {};        ///< what becomes of the result, in order
+    std::vector<FurtherResult> further = {};  ///< of Chain
     // Of Move, MoveBoxes, Transpose and AllReduce.
     std::vector<TensorId> sources = {};
     Movement movement = {};  ///< of MoveBoxes and Transpose
@@ -189,7 +199,9 @@ struct Network {
     }
 };
 
-/// The tensors that a step reads.
+/// The chains of a step: what becomes of its result, then those of further results.
+std::vector<const ChainUse*> chains_of(const Step& step);
+/// The tensors that a step reads, without its own results.
 std::vector<TensorId> read_by(const Step& step);
 /// The tensors that it writes.
 std::vector<TensorId> written_by(const Step& step);

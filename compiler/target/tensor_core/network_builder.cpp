@@ -10,6 +10,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/words.h"
+#include "compiler/target/tensor_core/join_steps.h"
 #include "compiler/target/tensor_core/moves.h"
 #include "compiler/target/tensor_core/side_by_side.h"
 
@@ -232,6 +233,7 @@ void NetworkBuilder::finish() {
     for (std::optional<Step>& step : steps_) {
         if (step) network_.steps.push_back(std::move(*step));
     }
+    join_steps(network_, machine_);
     keep_worked_layers();
     const auto end = static_cast<std::uint32_t>(network_.steps.size());
     for (Tensor& each : network_.tensors) each.first = end;

@@ -81,7 +81,7 @@ private:
     void begin_layer(const ir::Node& node);
     std::uint32_t layer() const { return static_cast<std::uint32_t>(network_.layers.size() - 1); }
     void add_node(const ir::NodeView& node);
-    /// Closes the gaps of steps that moved behind others, and finds how long tensors live.
+    /// Closes the gaps of steps that moved behind others, joins steps, and finds how long tensors live.
     void finish();
     /// Layers without a step of their own are part of others.
     void keep_worked_layers();

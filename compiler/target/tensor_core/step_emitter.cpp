@@ -142,8 +142,9 @@ void StepEmitter::fail_for_room(const Step& step, std::uint64_t rows) const {
 std::uint64_t StepEmitter::operand_rows(const Step& step, const ResultRows& of, const Tile& tile) const {
     std::uint64_t rows = 0;
     std::map<TensorId, bool> counted;
-    for (const ChainUse& chain : step.chains) {
-        for (const Operand& operand : chain.operands) {
+    for (const TensorId own : written_by(step)) counted.emplace(own, true);
+    for (const ChainUse* const chain : chains_of(step)) {
+        for (const Operand& operand : chain->operands) {
             if (operand.kind == OperandKind::Before || operand.kind == OperandKind::Row) continue;
             const Tensor& tensor = network_.tensors[operand.tensor];
             // What the images of the graph share is there once.
@@ -162,6 +163,9 @@ std::uint64_t StepEmitter::operand_rows(const Step& step, const ResultRows& of, 
 std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, const Tile& tile) const {
     std::uint64_t rows = operand_rows(step, of, tile);
     if (!is_kept(step.result) && !stores_columns(step)) rows += tile.rows(of) * panels(step.result);
+    for (const FurtherResult& further : step.further) {
+        if (!is_kept(further.tensor)) rows += tile.rows(of) * panels(further.tensor);
+    }
     if (step.kind == StepKind::Chain) return rows;
     if (step.reads_lines) {
         rows += strip_rows(step, tile);
@@ -276,8 +280,8 @@ void StepEmitter::load_shared(const Step& step, Shared& shared) {
             copy_in(row_of(id) + panel * tensor.panel_rows, view.of_panel(panel), rows);
         shared.rows.emplace(id, view);
     };
-    for (const ChainUse& chain : step.chains) {
-        for (const Operand& operand : chain.operands) {
+    for (const ChainUse* const chain : chains_of(step)) {
+        for (const Operand& operand : chain->operands) {
             if (operand.kind == OperandKind::Row) add(operand.tensor);
         }
     }
@@ -294,10 +298,12 @@ void StepEmitter::load_operands(Work& work) {
     const bool is_shared_result = network_.tensors[step.result].is_shared;
     const std::uint64_t lines = work.tile.lines * work.of.width;
     const std::uint64_t line = work.tile.line * work.of.width;
-    for (const ChainUse& chain : step.chains) {
-        for (const Operand& operand : chain.operands) {
+    const std::vector<TensorId> own = written_by(step);
+    for (const ChainUse* const chain : chains_of(step)) {
+        for (const Operand& operand : chain->operands) {
             if (operand.kind == OperandKind::Before || operand.kind == OperandKind::Row) continue;
-            if (work.operands.contains(operand.tensor)) continue;
+            if (work.operands.contains(operand.tensor) || std::ranges::count(own, operand.tensor) > 0)
+                continue;
             const Tensor& tensor = network_.tensors[operand.tensor];
             const bool once = tensor.is_shared && !is_shared_result;
             std::uint64_t first = work.tile.first_row(work.of);
@@ -325,13 +331,23 @@ void StepEmitter::load_operands(Work& work) {
     }
 }
 
-void StepEmitter::store(const Work& work, std::uint64_t panel) {
-    const TensorId id = work.step.result;
+/// Of a tensor that stays, its place there; else the next rows of the tile.
+View StepEmitter::place_result(Work& work, TensorId id) const {
+    if (is_kept(id)) {
+        return {.row = row_of(id) + work.tile.first_row(work.of),
+                .panel_rows = network_.tensors[id].panel_rows};
+    }
+    const View view{.row = work.next, .panel_rows = work.tile.rows(work.of)};
+    work.next += work.tile.rows(work.of) * panels(id);
+    return view;
+}
+
+void StepEmitter::store(const Work& work, TensorId id, const View& from, std::uint64_t panel) {
     if (is_kept(id)) return;
     const Tensor& tensor = network_.tensors[id];
     stream_.append(
         isa::DmaOut{.hbm_row = field32(row_of(id) + panel * tensor.panel_rows + work.tile.first_row(work.of)),
-                    .row = field32(work.result.of_panel(panel)),
+                    .row = field32(from.of_panel(panel)),
                     .rows = field32(work.tile.rows(work.of)),
                     .blocks = 1});
 }
@@ -417,14 +433,11 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
         work.next += kept_weight_rows(step);
     }
     load_operands(work);
-    const Tensor& result = network_.tensors[step.result];
-    if (is_kept(step.result)) {
-        work.result = {.row = row_of(step.result) + tile.first_row(of), .panel_rows = result.panel_rows};
-    } else {
-        work.result = {.row = work.next, .panel_rows = tile.rows(of)};
-    }
+    if (!stores_columns(step)) work.result = place_result(work, step.result);
+    work.operands.emplace(step.result, work.result);
+    for (const FurtherResult& further : step.further)
+        work.operands.emplace(further.tensor, place_result(work, further.tensor));
     if (step.reads_lines) {
-        if (!is_kept(step.result) && !stores_columns(step)) work.next += tile.rows(of) * panels(step.result);
         multiply_lines(work, shared);
         if (taken) pool_.give_back(*taken);
         return;
@@ -460,9 +473,19 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
                 break;
         }
         run_chains(work, shared, panel);
-        store(work, panel);
+        store(work, step.result, work.result, panel);
+        add_further_results(work, shared, panel);
     }
     if (taken) pool_.give_back(*taken);
+}
+
+/// Of a panel of the result.
+void StepEmitter::add_further_results(const Work& work, const Shared& shared, std::uint64_t panel) {
+    for (const FurtherResult& further : work.step.further) {
+        const View& to = work.operands.at(further.tensor);
+        run_chain(work, shared, panel, further.chain, to);
+        store(work, further.tensor, to, panel);
+    }
 }
 
 void StepEmitter::multiply(const Work& work, const Shared& shared, std::uint64_t panel) {
@@ -685,7 +708,7 @@ void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const
     }
     for (std::uint64_t panel = 0; panel < panels(step.result); ++panel) {
         run_chains(work, shared, panel);
-        store(work, panel);
+        store(work, step.result, work.result, panel);
     }
     pool_.give_back(taken);
 }
@@ -693,11 +716,11 @@ void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const
 /// The chains from the first one on.
 void StepEmitter::run_chains(const Work& work, const Shared& shared, std::uint64_t panel, std::size_t first) {
     for (std::size_t i = first; i < work.step.chains.size(); ++i)
-        run_chain(work, shared, panel, work.step.chains[i]);
+        run_chain(work, shared, panel, work.step.chains[i], work.result);
 }
 
 void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_t panel,
-                            const ChainUse& chain) {
+                            const ChainUse& chain, const View& result) {
     const TensorId id = work.step.result;
     const bool is_shared_result = network_.tensors[id].is_shared;
     isa::Chain made{.name = {}, .steps = chain.steps};
@@ -718,7 +741,7 @@ void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_
         isa::RunChain run{.chain = index,
                           .rows = field32(rows),
                           .columns = field32(chain.fills_lanes ? lanes_ : columns_of_panel(id, panel)),
-                          .results = {field32(work.result.of_panel(panel) + piece * rows), 0}};
+                          .results = {field32(result.of_panel(panel) + piece * rows), 0}};
         for (std::size_t i = 0; i < chain.operands.size(); ++i) {
             const Operand& operand = chain.operands[i];
             const bool once = operand.kind != OperandKind::Before &&

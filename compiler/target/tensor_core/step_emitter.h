@@ -84,8 +84,8 @@ private:
         View scattered = {};
         std::uint64_t temporaries = 0;  ///< first row; of SelectAndScatter
         SourceRows source_rows = {};
-        View result = {};
-        std::map<TensorId, View> operands = {};  ///< by tensor of the chains
+        View result = {};                        ///< none of columns that are stored some at a time
+        std::map<TensorId, View> operands = {};  ///< by tensor of the chains; also the step's own results
         std::optional<std::uint64_t> weights = {};
         std::uint64_t rows = 0;  ///< those of the tile; with windows of lines, those of some columns of it
     };
@@ -129,7 +129,8 @@ private:
     View load(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows);
     void load_shared(const Step& step, Shared& shared);
     void load_operands(Work& work);
-    void store(const Work& work, std::uint64_t panel);
+    void store(const Work& work, TensorId id, const View& from, std::uint64_t panel);
+    View place_result(Work& work, TensorId id) const;
 
     // Weights.
     bool shares_weights(const Step& step) const;
@@ -156,7 +157,9 @@ private:
     void reduce_rows(const Work& work, std::uint64_t panel);
     void reduce_long_rows(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
     void run_chains(const Work& work, const Shared& shared, std::uint64_t panel, std::size_t first = 0);
-    void run_chain(const Work& work, const Shared& shared, std::uint64_t panel, const ChainUse& chain);
+    void run_chain(const Work& work, const Shared& shared, std::uint64_t panel, const ChainUse& chain,
+                   const View& result);
+    void add_further_results(const Work& work, const Shared& shared, std::uint64_t panel);
 
     // Numbers that are added where windows have selected elements.
     struct ScatterWalk {

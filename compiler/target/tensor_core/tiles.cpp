@@ -64,8 +64,8 @@ ResultRows result_rows(const Network& network, const Step& step, std::uint64_t i
                 .together = 1};
     }
     bool by_image = false;
-    for (const ChainUse& chain : step.chains) {
-        for (const Operand& operand : chain.operands)
+    for (const ChainUse* const chain : chains_of(step)) {
+        for (const Operand& operand : chain->operands)
             by_image |= !result.is_shared && differs_by_image(network, operand);
     }
     bool one_image = false;
