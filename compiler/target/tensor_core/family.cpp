@@ -31,16 +31,19 @@ struct MappedGraph {
 MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& machine,
                       const mapping::Batches& batches) {
     const std::uint64_t of_core = divide_up(batches.batch, machine.cores());
-    const auto map_network = [&](bool by_lines) {
-        MappedGraph mapped{.network = make_network(graph, machine, of_core, by_lines), .chosen = {}};
+    const auto map_network = [&](const NetworkForm& form) {
+        MappedGraph mapped{.network = make_network(graph, machine, of_core, form), .chosen = {}};
         mapped.chosen = choose_mapping(mapped.network, machine, batches);
         return mapped;
     };
-    try {
-        return map_network(true);
-    } catch (const ModelError&) {
-        return map_network(false);  // windows of lines may need more room
+    for (const NetworkForm& form : {NetworkForm{}, NetworkForm{.joins_steps = false}}) {
+        try {
+            return map_network(form);
+        } catch (const ModelError&) {
+            // Another form may need less room.
+        }
     }
+    return map_network({.by_lines = false, .joins_steps = false});
 }
 
 struct Combined {

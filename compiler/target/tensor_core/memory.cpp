@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/arithmetic.h"
-#include "base/limits.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/target/tensor_core/constant_words.h"
 #include "compiler/target/tensor_core/layout.h"
@@ -270,13 +269,14 @@ private:
     }
 
     void check_size() const {
-        const std::uint64_t bytes = end_ * machine_.vector_row_bytes();
-        if (bytes <= machine_.hbm.bytes && end_ <= hbm_row_limit) return;
+        const std::uint64_t rows = machine_.hbm_rows_of_core();
+        if (end_ <= rows) return;
         throw ModelError(
             fmt::format("{}: {} image{} at a time, the network needs {} bytes of high-bandwidth memory; "
-                        "machine {} has {}",
-                        network_.graph->name, network_.images, network_.images == 1 ? "" : "s", bytes,
-                        machine_.name, machine_.hbm.bytes));
+                        "machine {} has {}{}",
+                        network_.graph->name, network_.images, network_.images == 1 ? "" : "s",
+                        end_ * machine_.vector_row_bytes(), machine_.name, rows * machine_.vector_row_bytes(),
+                        machine_.system.cores > 1 ? " for each core" : ""));
     }
 
     Network& network_;

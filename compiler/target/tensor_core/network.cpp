@@ -37,8 +37,8 @@ std::vector<TensorId> written_by(const Step& step) {
 }
 
 Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images,
-                     bool by_lines) {
-    return NetworkBuilder(graph, machine, images).build(by_lines);
+                     const NetworkForm& form) {
+    return NetworkBuilder(graph, machine, images).build(form);
 }
 
 }  // namespace systole::tensor_core

@@ -206,9 +206,15 @@ std::vector<TensorId> read_by(const Step& step);
 /// The tensors that it writes.
 std::vector<TensorId> written_by(const Step& step);
 
-/// The graph must outlive the result. With `by_lines`, images of few channels that convolutions alone read
-/// lie line by line. Throws ModelError, in one line with the layer, for what the machine does not compute.
+/// What saves time, and may need room.
+struct NetworkForm {
+    bool by_lines = true;     ///< images of few channels that convolutions alone read lie line by line
+    bool joins_steps = true;  ///< chains that read the same rows are one step
+};
+
+/// The graph must outlive the result. Throws ModelError, in one line with the layer, for what the machine
+/// does not compute.
 Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images,
-                     bool by_lines = true);
+                     const NetworkForm& form = {});
 
 }  // namespace systole::tensor_core

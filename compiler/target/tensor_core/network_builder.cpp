@@ -30,9 +30,9 @@ NetworkBuilder::NetworkBuilder(const ir::Graph& graph, const machine::MachineCon
     network_.images = images;
 }
 
-Network NetworkBuilder::build(bool by_lines) {
+Network NetworkBuilder::build(const NetworkForm& form) {
     check_machine();
-    if (by_lines) side_by_side_ = values_side_by_side(graph_, readers_, lanes());
+    if (form.by_lines) side_by_side_ = values_side_by_side(graph_, readers_, lanes());
     for (const ValueId input : graph_.inputs) {
         require_words(graph_.values[input]);
         network_.inputs.push_back(new_tensor(input));
@@ -56,7 +56,7 @@ Network NetworkBuilder::build(bool by_lines) {
         network_.outputs.push_back(tensor);
     }
     add_state();
-    finish();
+    finish(form.joins_steps);
     return std::move(network_);
 }
 
@@ -229,11 +229,11 @@ void NetworkBuilder::set_value(ValueId id, TensorId made) {
     tensors_.emplace(id, made);
 }
 
-void NetworkBuilder::finish() {
+void NetworkBuilder::finish(bool joins_steps) {
     for (std::optional<Step>& step : steps_) {
         if (step) network_.steps.push_back(std::move(*step));
     }
-    join_steps(network_, machine_);
+    if (joins_steps) join_steps(network_, machine_);
     keep_worked_layers();
     const auto end = static_cast<std::uint32_t>(network_.steps.size());
     for (Tensor& each : network_.tensors) each.first = end;

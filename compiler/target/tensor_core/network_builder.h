@@ -41,8 +41,7 @@ class NetworkBuilder {
 public:
     NetworkBuilder(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images);
 
-    /// The network; with `by_lines` as make_network says.
-    Network build(bool by_lines);
+    Network build(const NetworkForm& form);
 
     // Tensors.
 
@@ -82,7 +81,7 @@ private:
     std::uint32_t layer() const { return static_cast<std::uint32_t>(network_.layers.size() - 1); }
     void add_node(const ir::NodeView& node);
     /// Closes the gaps of steps that moved behind others, joins steps, and finds how long tensors live.
-    void finish();
+    void finish(bool joins_steps);
     /// Layers without a step of their own are part of others.
     void keep_worked_layers();
 

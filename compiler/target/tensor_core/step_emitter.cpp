@@ -48,17 +48,6 @@ isa::Spread spread_of(OperandKind kind) {
     throw std::logic_error("a kind of operand that does not exist");
 }
 
-/// Whether there is one row for each image, and not one for each row of the result.
-bool is_by_image(OperandKind kind) {
-    return kind == OperandKind::ImageRow || kind == OperandKind::Number;
-}
-
-/// Whether all lanes of a row need the number of its one column.
-bool needs_all_lanes(const Operand& operand, const Tensor& tensor) {
-    const bool is_one_column = operand.kind == OperandKind::Column || operand.kind == OperandKind::Number;
-    return is_one_column && !tensor.fills_lanes;
-}
-
 }  // namespace
 
 isa::Chain constant_chain(std::uint32_t word) {
@@ -139,30 +128,10 @@ void StepEmitter::fail_for_room(const Step& step, std::uint64_t rows) const {
 
 // Room for tiles.
 
-std::uint64_t StepEmitter::operand_rows(const Step& step, const ResultRows& of, const Tile& tile) const {
-    std::uint64_t rows = 0;
-    std::map<TensorId, bool> counted;
-    for (const TensorId own : written_by(step)) counted.emplace(own, true);
-    for (const ChainUse* const chain : chains_of(step)) {
-        for (const Operand& operand : chain->operands) {
-            if (operand.kind == OperandKind::Before || operand.kind == OperandKind::Row) continue;
-            const Tensor& tensor = network_.tensors[operand.tensor];
-            // What the images of the graph share is there once.
-            const bool once = tensor.is_shared && !network_.tensors[step.result].is_shared;
-            std::uint64_t images = once && of.inner == 1 ? 1 : tile.images;
-            if (is_by_image(operand.kind)) images = once ? 1 : tile.graph_images(of);
-            const std::uint64_t each = is_by_image(operand.kind) ? 1 : tile.lines * of.width;
-            if (!is_kept(operand.tensor) && counted.emplace(operand.tensor, true).second)
-                rows += images * each * panels(operand.tensor);
-            if (needs_all_lanes(operand, tensor)) rows += images * each;
-        }
-    }
-    return rows;
-}
-
 std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, const Tile& tile) const {
     std::uint64_t rows = operand_rows(step, of, tile);
-    if (!is_kept(step.result) && !stores_columns(step)) rows += tile.rows(of) * panels(step.result);
+    const bool has_whole_result = !is_kept(step.result) && !stores_columns(step) && !goes_by_panels(step);
+    if (has_whole_result) rows += tile.rows(of) * panels(step.result);
     for (const FurtherResult& further : step.further) {
         if (!is_kept(further.tensor)) rows += tile.rows(of) * panels(further.tensor);
     }
@@ -191,7 +160,8 @@ std::uint64_t StepEmitter::different_tiles(const Step& step, std::uint64_t lines
 /// As many tiles as let the next one come in while one is worked on; of whole images where there is room.
 std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& of) const {
     std::uint64_t gap = pool_.largest_gap();
-    if (step.kind == StepKind::Product && !keeps_weights(step)) gap -= gap / 3;  // for parts of the weights
+    const bool by_panels = goes_by_panels(step);
+    if (step.kind == StepKind::Product && !keeps_weights(step)) gap -= room_for_weights(step, gap);
     if (step.reads_lines) gap -= gap / 3;  // for the windows of some columns
     const auto needed = [&](std::uint64_t images, std::uint64_t lines) {
         std::uint64_t most = 0;
@@ -199,7 +169,7 @@ std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& 
             const std::uint64_t line = number * lines;
             const Tile tile{
                 .image = 0, .images = images, .line = line, .lines = std::min(lines, of.lines - line)};
-            most = std::max(most, rows_needed(step, of, tile));
+            most = std::max(most, rows_needed(step, of, tile) + 2 * rows_of_panel(step, of, tile));
             if (step.reads_lines) most = std::max(most, 2 * rows_of_window_column(step, tile));
         };
         const std::uint64_t tiles = divide_up(of.lines, lines);
@@ -224,7 +194,9 @@ std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& 
     const auto even = [](std::uint64_t all, std::uint64_t most) {
         return divide_up(all, divide_up(all, most));
     };
-    for (const std::uint64_t room : {gap / 2, gap}) {
+    // Weights come in again for each tile. The source does not: its panels follow those of the tile before,
+    // cut by cut, as products take them.
+    for (const std::uint64_t room : {by_panels ? gap : gap / 2, gap}) {
         const std::uint64_t all_images = of.together == 0 ? of.images : of.together;
         const std::uint64_t most_images = std::min(all_images, step.limits.images);
         const std::uint64_t images = most_below(step.limits.lines < of.lines ? 0 : most_images,
@@ -291,44 +263,6 @@ void StepEmitter::load_shared(const Step& step, Shared& shared) {
     shared.weights = take(step, kept_weight_rows(step));
     shared.taken.push_back(*shared.weights);
     load_weights(step, 0, *shared.weights);
-}
-
-void StepEmitter::load_operands(Work& work) {
-    const Step& step = work.step;
-    const bool is_shared_result = network_.tensors[step.result].is_shared;
-    const std::uint64_t lines = work.tile.lines * work.of.width;
-    const std::uint64_t line = work.tile.line * work.of.width;
-    const std::vector<TensorId> own = written_by(step);
-    for (const ChainUse* const chain : chains_of(step)) {
-        for (const Operand& operand : chain->operands) {
-            if (operand.kind == OperandKind::Before || operand.kind == OperandKind::Row) continue;
-            if (work.operands.contains(operand.tensor) || std::ranges::count(own, operand.tensor) > 0)
-                continue;
-            const Tensor& tensor = network_.tensors[operand.tensor];
-            const bool once = tensor.is_shared && !is_shared_result;
-            std::uint64_t first = work.tile.first_row(work.of);
-            std::uint64_t rows = work.tile.images * lines;
-            if (is_by_image(operand.kind)) {
-                first = once ? 0 : work.tile.graph_image(work.of);
-                rows = once ? 1 : work.tile.graph_images(work.of);
-            } else if (once) {
-                first = work.tile.image % work.of.inner * work.of.lines * work.of.width + line;
-                if (work.of.inner == 1) rows = lines;
-            }
-            View view = load(work, operand.tensor, first, rows);
-            if (needs_all_lanes(operand, tensor)) {
-                // A maximum over one column writes that number to all lanes.
-                stream_.append(isa::ReduceLanes{.reduction = Reduction::Maximum,
-                                                .result = field32(work.next),
-                                                .source = field32(view.row),
-                                                .rows = field32(rows),
-                                                .columns = 1});
-                view = {.row = work.next, .panel_rows = rows};
-                work.next += rows;
-            }
-            work.operands.emplace(operand.tensor, view);
-        }
-    }
 }
 
 /// Of a tensor that stays, its place there; else the next rows of the tile.
@@ -433,6 +367,11 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
         work.next += kept_weight_rows(step);
     }
     load_operands(work);
+    if (goes_by_panels(step)) {
+        emit_panels(work, shared);
+        if (taken) pool_.give_back(*taken);
+        return;
+    }
     if (!stores_columns(step)) work.result = place_result(work, step.result);
     work.operands.emplace(step.result, work.result);
     for (const FurtherResult& further : step.further)

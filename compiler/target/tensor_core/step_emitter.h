@@ -89,6 +89,11 @@ private:
         std::optional<std::uint64_t> weights = {};
         std::uint64_t rows = 0;  ///< those of the tile; with windows of lines, those of some columns of it
     };
+    /// Rows of an operand for a tile.
+    struct OperandRows {
+        std::uint64_t first = 0;
+        std::uint64_t count = 0;
+    };
     /// A tile of a box of rows under way.
     struct BoxWork {
         const Step& step;
@@ -120,6 +125,12 @@ private:
     // Room for tiles.
     std::uint64_t rows_needed(const Step& step, const ResultRows& of, const Tile& tile) const;
     std::uint64_t operand_rows(const Step& step, const ResultRows& of, const Tile& tile) const;
+    OperandRows rows_for_tile(const Step& step, const ResultRows& of, const Tile& tile,
+                              const Operand& operand) const;
+    bool goes_by_panels(const Step& step) const;
+    bool comes_by_panels(const Step& step, const Operand& operand) const;
+    std::uint64_t rows_of_panel(const Step& step, const ResultRows& of, const Tile& tile) const;
+    std::uint64_t room_for_weights(const Step& step, std::uint64_t gap) const;
     static std::uint64_t different_tiles(const Step& step, std::uint64_t lines);
     std::vector<Tile> choose_tiles(const Step& step, const ResultRows& of) const;
     std::uint64_t take(const Step& step, std::uint64_t rows);
@@ -127,6 +138,7 @@ private:
     // Into and out of vector memory.
     void copy_in(std::uint64_t hbm_row, std::uint64_t row, std::uint64_t rows);
     View load(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows);
+    View load_panel(Work& work, TensorId id, const OperandRows& rows, std::uint64_t panel);
     void load_shared(const Step& step, Shared& shared);
     void load_operands(Work& work);
     void store(const Work& work, TensorId id, const View& from, std::uint64_t panel);
@@ -144,6 +156,7 @@ private:
 
     // Work.
     void emit_tile(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
+    void emit_panels(const Work& work, const Shared& shared);
     void multiply(const Work& work, const Shared& shared, std::uint64_t panel);
     LoadedWeights load_cuts(const Work& work, std::uint64_t panel, std::uint64_t first, std::uint64_t end);
     void multiply_cuts(const Work& work, std::uint64_t panel, std::uint64_t first, std::uint64_t end,

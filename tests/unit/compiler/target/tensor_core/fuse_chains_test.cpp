@@ -236,7 +236,8 @@ TEST_CASE("Chains round to bfloat16 where their nodes do, and nowhere else", "[t
             const tensor_core::Network network = tensor_core::make_network(graph, random_core(random), 1);
             std::ptrdiff_t in_chains = 0;
             for (const tensor_core::Step& step : network.steps) {
-                for (const tensor_core::ChainUse& chain : step.chains) in_chains += roundings_in(chain.steps);
+                for (const tensor_core::ChainUse* const chain : tensor_core::chains_of(step))
+                    in_chains += roundings_in(chain->steps);
             }
             CHECK(in_chains == in_nodes);
             all += in_chains;

@@ -279,7 +279,7 @@ TEST_CASE("An image of few channels lies line by line if only convolutions read 
         CHECK(network.tensors[tensor].columns == 24);
     }
     CHECK(network.tensors[network.steps[1].result].rows == 7 * 10);
-    CHECK(!make_network(made.graph, small_machine(), 1, false).steps[1].reads_lines);
+    CHECK(!make_network(made.graph, small_machine(), 1, {.by_lines = false}).steps[1].reads_lines);
     // A pool reads pixels, so all of them do.
     auto pool = ir::attributes_of(window);
     pool.emplace_back("reduction", std::string("maximum"));
