@@ -50,7 +50,8 @@ std::vector<Cycle> cycles_at_borders(const Network& network, const machine::Mach
         std::uint64_t rows = 0;
         for (const Tensor& tensor : network.tensors) {
             if (tensor.is_shared || tensor.is_moved || tensor.first >= run || tensor.last < run) continue;
-            rows += tensor.rows * divide_up(tensor.columns, std::uint64_t{machine.vector_unit.lanes});
+            rows += tensor.memory_rows(tensor.rows) *
+                    divide_up(tensor.columns, std::uint64_t{machine.vector_unit.lanes});
         }
         cycles.push_back(timing::hbm_cycles(2 * rows * images * machine.vector_row_bytes(), machine));
     }

@@ -36,14 +36,15 @@ MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& mach
         mapped.chosen = choose_mapping(mapped.network, machine, batches);
         return mapped;
     };
-    for (const NetworkForm& form : {NetworkForm{}, NetworkForm{.joins_steps = false}}) {
+    for (const NetworkForm& form : {NetworkForm{}, NetworkForm{.joins_steps = false},
+                                    NetworkForm{.joins_steps = false, .packs_rows = false}}) {
         try {
             return map_network(form);
         } catch (const ModelError&) {
             // Another form may need less room.
         }
     }
-    return map_network({.by_lines = false, .joins_steps = false});
+    return map_network({.by_lines = false, .joins_steps = false, .packs_rows = false});
 }
 
 struct Combined {

@@ -163,7 +163,7 @@ private:
         for (Tensor& tensor : network_.tensors) {
             Lifetime& life = lifetimes_.emplace_back(Lifetime{tensor.first, tensor.last});
             tensor.images = tensor.is_shared ? 1 : network_.images;
-            tensor.image_rows = tensor.rows;
+            tensor.image_rows = tensor.memory_rows(tensor.rows);
             tensor.is_in_segment = false;
             tensor.next_row.reset();
             if (tensor.first >= end) continue;
@@ -195,7 +195,7 @@ private:
         std::vector<Taken> taken;  // counted from the end
         for (Tensor& tensor : network_.tensors) {
             if (is_constant(tensor) || tensor.is_moved || !is_used(tensor) || !tensor.may_stay) continue;
-            const std::uint64_t each = tensor.rows * tensor.images;
+            const std::uint64_t each = tensor.image_rows * tensor.images;
             const std::uint64_t all = each * panels_of(tensor, lanes_);
             const Lifetime& life = life_of(tensor);
             const std::uint64_t behind = first_free(taken, life, all, 0);
@@ -220,7 +220,7 @@ private:
             const auto id = static_cast<TensorId>(&tensor - network_.tensors.data());
             const StateTensors* const state = state_of(id);
             if (state != nullptr && state->input != id) continue;  // its place is that of the next input
-            const std::uint64_t rows = tensor.rows * tensor.images;
+            const std::uint64_t rows = tensor.image_rows * tensor.images;
             tensor.panel_rows = round_up(rows, tile_of(rows, lanes_)[0]);
             std::uint64_t all = tensor.panel_rows * panels_of(tensor, lanes_);
             Lifetime life = life_of(tensor);

@@ -42,8 +42,10 @@ struct Tensor {
     // there before step 0, outputs are read behind the last step.
     std::uint32_t first = 0;
     std::uint32_t last = 0;
-    bool is_moved = false;  ///< by DMA alone, as moves, `infeed` and `outfeed` do it
-    bool may_stay = true;   ///< in vector memory, where there is room; set by tests only
+    bool is_bfloat16 = false;  ///< all of its elements are
+    bool is_packed = false;    ///< in both memories, two rows in one; set by pack_rows.h
+    bool is_moved = false;     ///< by DMA alone, as moves, `infeed` and `outfeed` do it
+    bool may_stay = true;      ///< in vector memory, where there is room; set by tests only
     // Set by memory.h.
     Home home = Home::Hbm;
     std::uint64_t row = 0;         ///< of its memory
@@ -55,6 +57,10 @@ struct Tensor {
     bool is_in_segment = false;  ///< no other segment reads or writes it
     /// Of inputs and state: where the next images have their rows; images take turns.
     std::optional<std::uint64_t> next_row = {};
+
+    /// The rows of memory that so many of its rows take. Those of a packed tensor are counted from an even
+    /// one.
+    std::uint64_t memory_rows(std::uint64_t of_rows) const { return is_packed ? (of_rows + 1) / 2 : of_rows; }
 };
 
 /// What a chain reads.
@@ -210,6 +216,7 @@ std::vector<TensorId> written_by(const Step& step);
 struct NetworkForm {
     bool by_lines = true;     ///< images of few channels that convolutions alone read lie line by line
     bool joins_steps = true;  ///< chains that read the same rows are one step
+    bool packs_rows = true;   ///< of bfloat16, two in one
 };
 
 /// The graph must outlive the result. Throws ModelError, in one line with the layer, for what the machine

@@ -12,6 +12,7 @@
 #include "compiler/operators/words.h"
 #include "compiler/target/tensor_core/join_steps.h"
 #include "compiler/target/tensor_core/moves.h"
+#include "compiler/target/tensor_core/pack_rows.h"
 #include "compiler/target/tensor_core/side_by_side.h"
 
 namespace systole::tensor_core {
@@ -56,7 +57,7 @@ Network NetworkBuilder::build(const NetworkForm& form) {
         network_.outputs.push_back(tensor);
     }
     add_state();
-    finish(form.joins_steps);
+    finish(form);
     return std::move(network_);
 }
 
@@ -116,6 +117,7 @@ TensorId NetworkBuilder::new_tensor(const std::string& name, const MatrixShape& 
 TensorId NetworkBuilder::new_tensor(ValueId id) {
     const Value& value = graph_.values[id];
     const TensorId made = new_tensor(value.name, shape_of(id), !value.has_batch());
+    tensor(made).is_bfloat16 = value.type == DataType::Bfloat16;
     tensor(made).is_moved = side_by_side_.contains(id);  // windows are read from high-bandwidth memory
     return made;
 }
@@ -229,11 +231,11 @@ void NetworkBuilder::set_value(ValueId id, TensorId made) {
     tensors_.emplace(id, made);
 }
 
-void NetworkBuilder::finish(bool joins_steps) {
+void NetworkBuilder::finish(const NetworkForm& form) {
     for (std::optional<Step>& step : steps_) {
         if (step) network_.steps.push_back(std::move(*step));
     }
-    if (joins_steps) join_steps(network_, machine_);
+    if (form.joins_steps) join_steps(network_, machine_);
     keep_worked_layers();
     const auto end = static_cast<std::uint32_t>(network_.steps.size());
     for (Tensor& each : network_.tensors) each.first = end;
@@ -253,6 +255,7 @@ void NetworkBuilder::finish(bool joins_steps) {
         tensor(output).last = end;
         tensor(output).is_moved = true;
     }
+    if (form.packs_rows) pack_rows(network_, machine_);
 }
 
 void NetworkBuilder::keep_worked_layers() {

@@ -80,8 +80,9 @@ private:
     void begin_layer(const ir::Node& node);
     std::uint32_t layer() const { return static_cast<std::uint32_t>(network_.layers.size() - 1); }
     void add_node(const ir::NodeView& node);
-    /// Closes the gaps of steps that moved behind others, joins steps, and finds how long tensors live.
-    void finish(bool joins_steps);
+    /// Closes the gaps of steps that moved behind others, joins steps, finds how long tensors live, and packs
+    /// rows.
+    void finish(const NetworkForm& form);
     /// Layers without a step of their own are part of others.
     void keep_worked_layers();
 

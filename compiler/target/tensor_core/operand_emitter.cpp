@@ -47,10 +47,11 @@ std::uint64_t StepEmitter::operand_rows(const Step& step, const ResultRows& of, 
     for (const ChainUse* const chain : chains_of(step)) {
         for (const Operand& operand : chain->operands) {
             if (!comes_by_tiles(operand) || comes_by_panels(step, operand)) continue;
+            const Tensor& tensor = network_.tensors[operand.tensor];
             const std::uint64_t count = rows_for_tile(step, of, tile, operand).count;
             if (!is_kept(operand.tensor) && counted.insert(operand.tensor).second)
-                rows += count * panels(operand.tensor);
-            if (needs_all_lanes(operand, network_.tensors[operand.tensor])) rows += count;
+                rows += tensor.memory_rows(count) * panels(operand.tensor);
+            if (needs_all_lanes(operand, tensor)) rows += count;
         }
     }
     return rows;
@@ -94,12 +95,16 @@ bool StepEmitter::comes_by_panels(const Step& step, const Operand& operand) cons
 /// Of a tile, what each panel of the result needs by itself.
 std::uint64_t StepEmitter::rows_of_panel(const Step& step, const ResultRows& of, const Tile& tile) const {
     if (!goes_by_panels(step)) return 0;
-    std::uint64_t rows = is_kept(step.result) ? 0 : tile.rows(of);
+    const Tensor& result = network_.tensors[step.result];
+    std::uint64_t rows = is_kept(step.result) ? 0 : result.memory_rows(tile.rows(of));
+    if (packs_at_the_end(step)) rows += tile.rows(of);
     std::set<TensorId> counted;
     for (const ChainUse& chain : step.chains) {
         for (const Operand& operand : chain.operands) {
             if (operand.kind != OperandKind::Rows || is_kept(operand.tensor)) continue;
-            if (counted.insert(operand.tensor).second) rows += rows_for_tile(step, of, tile, operand).count;
+            const std::uint64_t count = rows_for_tile(step, of, tile, operand).count;
+            if (counted.insert(operand.tensor).second)
+                rows += network_.tensors[operand.tensor].memory_rows(count);
         }
     }
     return rows;
@@ -127,10 +132,21 @@ void StepEmitter::emit_panels(const Work& work, const Shared& shared) {
                 part.operands.emplace(operand.tensor, load_panel(part, operand.tensor, rows, panel));
             }
         }
-        part.result = is_kept(step.result) ? place_result(part, step.result) : View{.row = part.next};
+        const Tensor& result = network_.tensors[step.result];
+        View place{.row = part.next, .panel_rows = 0, .is_packed = result.is_packed};
+        if (is_kept(step.result)) {
+            place = place_result(part, step.result);
+        } else {
+            part.next += result.memory_rows(part.rows);
+        }
+        part.result = place;
+        if (packs_at_the_end(step)) {
+            part.packed = place;
+            part.result = {.row = part.next};
+        }
         multiply(part, shared, panel);
         run_chains(part, shared, panel);
-        store(part, step.result, part.result, panel);
+        store(part, step.result, place, panel);
         if (taken) pool_.give_back(*taken);
     }
 }
@@ -138,10 +154,14 @@ void StepEmitter::emit_panels(const Work& work, const Shared& shared) {
 /// The view has this panel alone.
 View StepEmitter::load_panel(Work& work, TensorId id, const OperandRows& rows, std::uint64_t panel) {
     const Tensor& tensor = network_.tensors[id];
-    if (is_kept(id)) return {.row = row_of(id) + rows.first, .panel_rows = tensor.panel_rows};
-    const View view{.row = work.next};
-    copy_in(row_of(id) + panel * tensor.panel_rows + rows.first, view.row, rows.count);
-    work.next += rows.count;
+    const std::uint64_t first = tensor.memory_rows(rows.first);
+    if (is_kept(id)) {
+        return {.row = row_of(id) + first, .panel_rows = tensor.panel_rows, .is_packed = tensor.is_packed};
+    }
+    const std::uint64_t count = tensor.memory_rows(rows.count);
+    const View view{.row = work.next, .panel_rows = 0, .is_packed = tensor.is_packed};
+    copy_in(row_of(id) + panel * tensor.panel_rows + first, view.row, count);
+    work.next += count;
     return view;
 }
 

@@ -136,6 +136,7 @@ TensorId NetworkBuilder::swapped_axes(ValueId id) {
     const std::uint64_t columns = value.shape[axes.back()];
     const TensorId made =
         new_tensor(value.name, {value.shape.elements() / columns, columns}, !value.has_batch());
+    tensor(made).is_bfloat16 = value.type == DataType::Bfloat16;
     add_movement({source}, permuted_axes(value.shape, axes, lanes()), made);
     return made;
 }

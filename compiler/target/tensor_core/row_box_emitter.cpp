@@ -320,8 +320,13 @@ void StepEmitter::transpose(const Step& step) {
     // As many rows and columns as there is room for, in whole blocks.
     std::uint64_t rows = std::min(moved.rows, lanes_);
     std::uint64_t columns = std::min(moved.columns, lanes_);
+    // Packed rows are there beside the words that they become, or that become them.
+    const auto with_packed = [](const Tensor& tensor, std::uint64_t of_rows) {
+        return of_rows + (tensor.is_packed ? tensor.memory_rows(of_rows) : 0);
+    };
     const auto needed = [&](std::uint64_t of_rows, std::uint64_t of_columns) {
-        return of_rows * divide_up(of_columns, lanes_) + of_columns * divide_up(of_rows, lanes_);
+        return with_packed(source, of_rows) * divide_up(of_columns, lanes_) +
+               with_packed(result, of_columns) * divide_up(of_rows, lanes_);
     };
     std::uint64_t room = pool_.largest_gap() / 3;
     if (needed(rows, columns) > room) room = pool_.largest_gap();
@@ -366,33 +371,44 @@ void StepEmitter::transpose_tile(const Step& step, const std::vector<Transpositi
     for (const std::uint64_t each : count) times *= each;
     std::vector<TransferAxis> in;
     std::vector<TransferAxis> out;
-    std::uint64_t from = row_of(id) + part.row * moved.rows_apart;
-    std::uint64_t to = row_of(step.result) + part.column * moved.columns_apart;
+    // Rows of memory, of which each may have two of a tensor.
+    const std::uint64_t rows = source.memory_rows(part.rows);
+    const std::uint64_t columns = result.memory_rows(part.columns);
+    std::uint64_t from = row_of(id) + source.memory_rows(part.row * moved.rows_apart);
+    std::uint64_t to = row_of(step.result) + result.memory_rows(part.column * moved.columns_apart);
     std::uint64_t inner = times;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         inner /= count[i];
-        in.push_back({.extent = count[i],
-                      .hbm = static_cast<std::int64_t>(axes[i].from),
-                      .memory = inner * part.rows});
-        out.push_back({.extent = count[i],
-                       .hbm = static_cast<std::int64_t>(axes[i].to),
-                       .memory = inner * part.columns});
-        from += first[i] * axes[i].from;
-        to += first[i] * axes[i].to;
+        const std::uint64_t source_apart = source.memory_rows(axes[i].from);
+        const std::uint64_t result_apart = result.memory_rows(axes[i].to);
+        in.push_back(
+            {.extent = count[i], .hbm = static_cast<std::int64_t>(source_apart), .memory = inner * rows});
+        out.push_back(
+            {.extent = count[i], .hbm = static_cast<std::int64_t>(result_apart), .memory = inner * columns});
+        from += first[i] * source_apart;
+        to += first[i] * result_apart;
     }
-    in.push_back({.extent = part.rows, .hbm = static_cast<std::int64_t>(moved.rows_apart), .memory = 1});
-    out.push_back(
-        {.extent = part.columns, .hbm = static_cast<std::int64_t>(moved.columns_apart), .memory = 1});
+    in.push_back({.extent = rows, .hbm = static_cast<std::int64_t>(moved.rows_apart), .memory = 1});
+    out.push_back({.extent = columns, .hbm = static_cast<std::int64_t>(moved.columns_apart), .memory = 1});
     const std::uint64_t in_panel = times * part.rows;
     const std::uint64_t out_panel = times * part.columns;
     const std::uint64_t in_panels = divide_up(part.columns, lanes_);
     const std::uint64_t out_panels = divide_up(part.rows, lanes_);
-    const std::uint64_t read = take(step, in_panels * in_panel + out_panels * out_panel);
+    const std::uint64_t packed_in = source.is_packed ? in_panels * times * rows : 0;
+    const std::uint64_t packed_out = result.is_packed ? out_panels * times * columns : 0;
+    const std::uint64_t read =
+        take(step, in_panels * in_panel + out_panels * out_panel + packed_in + packed_out);
     const std::uint64_t written = read + in_panels * in_panel;
+    const std::uint64_t packed = written + out_panels * out_panel;
+    const View in_memory = source.is_packed
+                               ? View{.row = packed, .panel_rows = times * rows, .is_packed = true}
+                               : View{.row = read, .panel_rows = in_panel};
     for (std::uint64_t panel = 0; panel < in_panels; ++panel) {
         const std::uint64_t hbm = from + (part.column / lanes_ + panel) * source.panel_rows;
-        transfer(true, in, static_cast<std::int64_t>(hbm), read + panel * in_panel);
+        transfer(true, in, static_cast<std::int64_t>(hbm), in_memory.of_panel(panel));
     }
+    if (source.is_packed)
+        repack(in_memory, {.row = read, .panel_rows = in_panel}, in_panel, part.columns);
     for (std::uint64_t row = 0; row < out_panels; ++row) {
         for (std::uint64_t column = 0; column < in_panels; ++column) {
             for (std::uint64_t turn = 0; turn < times; ++turn) {
@@ -404,7 +420,13 @@ void StepEmitter::transpose_tile(const Step& step, const std::vector<Transpositi
             }
         }
         const std::uint64_t hbm = to + (part.row / lanes_ + row) * result.panel_rows;
-        transfer(false, out, static_cast<std::int64_t>(hbm), written + row * out_panel);
+        View made{.row = written + row * out_panel};
+        if (result.is_packed) {
+            const View words = made;
+            made = {.row = packed + packed_in + row * times * columns, .panel_rows = 0, .is_packed = true};
+            repack(words, made, out_panel, std::min(lanes_, part.rows - row * lanes_));
+        }
+        transfer(false, out, static_cast<std::int64_t>(hbm), made.row);
     }
     pool_.give_back(read);
 }

@@ -48,6 +48,11 @@ isa::Spread spread_of(OperandKind kind) {
     throw std::logic_error("a kind of operand that does not exist");
 }
 
+/// Of a row of a matrix, the row of memory.
+std::uint64_t row_in(const View& view, std::uint64_t panel, std::uint64_t row) {
+    return view.of_panel(panel) + (view.is_packed ? row / 2 : row);
+}
+
 }  // namespace
 
 isa::Chain constant_chain(std::uint32_t word) {
@@ -131,15 +136,22 @@ void StepEmitter::fail_for_room(const Step& step, std::uint64_t rows) const {
 std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, const Tile& tile) const {
     std::uint64_t rows = operand_rows(step, of, tile);
     const bool has_whole_result = !is_kept(step.result) && !stores_columns(step) && !goes_by_panels(step);
-    if (has_whole_result) rows += tile.rows(of) * panels(step.result);
+    const auto memory_rows = [&](TensorId id, std::uint64_t count) {
+        return network_.tensors[id].memory_rows(count) * panels(id);
+    };
+    if (has_whole_result) rows += memory_rows(step.result, tile.rows(of));
+    if (packs_at_the_end(step) && !goes_by_panels(step)) rows += 2 * tile.rows(of);
     for (const FurtherResult& further : step.further) {
-        if (!is_kept(further.tensor)) rows += tile.rows(of) * panels(further.tensor);
+        if (!is_kept(further.tensor)) rows += memory_rows(further.tensor, tile.rows(of));
     }
     if (step.kind == StepKind::Chain) return rows;
     if (step.reads_lines) {
         rows += strip_rows(step, tile);
-    } else if (!is_kept(step.source)) {
-        rows += source_rows(network_, step, of, tile).count * panels(step.source);
+    } else {
+        const std::uint64_t count = source_rows(network_, step, of, tile).count;
+        if (!is_kept(step.source)) rows += memory_rows(step.source, count);
+        if (network_.tensors[step.source].is_packed && step.kind != StepKind::Product)
+            rows += count * panels(step.source);
     }
     if (step.kind == StepKind::Product && !shares_weights(step) && keeps_weights(step))
         rows += kept_weight_rows(step);
@@ -194,6 +206,7 @@ std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& 
     const auto even = [](std::uint64_t all, std::uint64_t most) {
         return divide_up(all, divide_up(all, most));
     };
+    const std::uint64_t together = lines_together(step, of);
     // Weights come in again for each tile. The source does not: its panels follow those of the tile before,
     // cut by cut, as products take them.
     for (const std::uint64_t room : {by_panels ? gap : gap / 2, gap}) {
@@ -202,14 +215,16 @@ std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& 
         const std::uint64_t images = most_below(step.limits.lines < of.lines ? 0 : most_images,
                                                 [&](std::uint64_t n) { return needed(n, of.lines) <= room; });
         if (images > 0) return tiles_of(of, even(all_images, images), of.lines);
-        const std::uint64_t lines = most_below(std::min(of.lines - 1, step.limits.lines),
-                                               [&](std::uint64_t n) { return needed(1, n) <= room; });
+        const std::uint64_t most_lines = std::min(of.lines - 1, step.limits.lines);
+        const std::uint64_t lines =
+            together * most_below(divide_up(most_lines, together),
+                                  [&](std::uint64_t n) { return needed(1, n * together) <= room; });
         if (lines == 0) continue;
         // Tiles with fewer lines may meet more windows of which sums are scattered.
-        const std::uint64_t equal_lines = even(of.lines, lines);
+        const std::uint64_t equal_lines = round_up(even(of.lines, lines), together);
         return tiles_of(of, 1, needed(1, equal_lines) <= room ? equal_lines : lines);
     }
-    fail_for_room(step, needed(1, 1));
+    fail_for_room(step, needed(1, together));
 }
 
 std::uint64_t StepEmitter::take(const Step& step, std::uint64_t rows) {
@@ -227,12 +242,56 @@ void StepEmitter::copy_in(std::uint64_t hbm_row, std::uint64_t row, std::uint64_
 
 View StepEmitter::load(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows) {
     const Tensor& tensor = network_.tensors[id];
-    if (is_kept(id)) return {.row = row_of(id) + first, .panel_rows = tensor.panel_rows};
-    const View view{.row = work.next, .panel_rows = rows};
+    const std::uint64_t row = row_of(id) + tensor.memory_rows(first);
+    if (is_kept(id)) return {.row = row, .panel_rows = tensor.panel_rows, .is_packed = tensor.is_packed};
+    const std::uint64_t count = tensor.memory_rows(rows);
+    const View view{.row = work.next, .panel_rows = count, .is_packed = tensor.is_packed};
     for (std::uint64_t panel = 0; panel < panels(id); ++panel)
-        copy_in(row_of(id) + panel * tensor.panel_rows + first, view.of_panel(panel), rows);
-    work.next += rows * panels(id);
+        copy_in(row + panel * tensor.panel_rows, view.of_panel(panel), count);
+    work.next += count * panels(id);
     return view;
+}
+
+/// For units that read no packed rows.
+View StepEmitter::load_words(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows) {
+    const View packed = load(work, id, first, rows);
+    if (!packed.is_packed) return packed;
+    const View words{.row = work.next, .panel_rows = rows};
+    repack(packed, words, rows, network_.tensors[id].columns);
+    work.next += rows * panels(id);
+    return words;
+}
+
+/// The same numbers, of which one of the views has two rows in one.
+void StepEmitter::repack(const View& from, const View& to, std::uint64_t rows, std::uint64_t columns) {
+    stream_.set(Register::WalkColumns, 0);
+    stream_.set(Register::SourcePanelRows, field32(from.panel_rows));
+    stream_.set(Register::ResultPanelRows, field32(to.panel_rows));
+    const std::uint16_t chain = chains_.index_of({.name = {},
+                                                  .sources = {{.packed = from.is_packed}},
+                                                  .steps = {},
+                                                  .results = {{.value = 0, .packed = to.is_packed}}});
+    stream_.append(isa::RunChain{.chain = chain,
+                                 .rows = field32(rows),
+                                 .columns = field32(columns),
+                                 .results = {field32(to.row), 0},
+                                 .sources = {field32(from.row), 0, 0, 0}});
+}
+
+/// Whether a chain packs the result of work that makes no packed rows.
+bool StepEmitter::packs_at_the_end(const Step& step) const {
+    const bool is_one_chain = step.kind == StepKind::Chain && step.chains.size() == 1;
+    return network_.tensors[step.result].is_packed && !is_one_chain;
+}
+
+/// Whether tiles of a step begin with even rows.
+bool StepEmitter::goes_by_pairs(const Step& step) const {
+    const auto is_packed = [&](TensorId id) { return network_.tensors[id].is_packed; };
+    return std::ranges::any_of(written_by(step), is_packed) || std::ranges::any_of(read_by(step), is_packed);
+}
+
+std::uint64_t StepEmitter::lines_together(const Step& step, const ResultRows& of) const {
+    return goes_by_pairs(step) && of.width % 2 != 0 ? 2 : 1;
 }
 
 /// Constants that all tiles read, and weights if there is room for all of them.
@@ -267,23 +326,26 @@ void StepEmitter::load_shared(const Step& step, Shared& shared) {
 
 /// Of a tensor that stays, its place there; else the next rows of the tile.
 View StepEmitter::place_result(Work& work, TensorId id) const {
+    const Tensor& tensor = network_.tensors[id];
     if (is_kept(id)) {
-        return {.row = row_of(id) + work.tile.first_row(work.of),
-                .panel_rows = network_.tensors[id].panel_rows};
+        return {.row = row_of(id) + tensor.memory_rows(work.tile.first_row(work.of)),
+                .panel_rows = tensor.panel_rows,
+                .is_packed = tensor.is_packed};
     }
-    const View view{.row = work.next, .panel_rows = work.tile.rows(work.of)};
-    work.next += work.tile.rows(work.of) * panels(id);
+    const std::uint64_t rows = tensor.memory_rows(work.tile.rows(work.of));
+    const View view{.row = work.next, .panel_rows = rows, .is_packed = tensor.is_packed};
+    work.next += rows * panels(id);
     return view;
 }
 
 void StepEmitter::store(const Work& work, TensorId id, const View& from, std::uint64_t panel) {
     if (is_kept(id)) return;
     const Tensor& tensor = network_.tensors[id];
-    stream_.append(
-        isa::DmaOut{.hbm_row = field32(row_of(id) + panel * tensor.panel_rows + work.tile.first_row(work.of)),
-                    .row = field32(from.of_panel(panel)),
-                    .rows = field32(work.tile.rows(work.of)),
-                    .blocks = 1});
+    const std::uint64_t first = tensor.memory_rows(work.tile.first_row(work.of));
+    stream_.append(isa::DmaOut{.hbm_row = field32(row_of(id) + panel * tensor.panel_rows + first),
+                               .row = field32(from.of_panel(panel)),
+                               .rows = field32(tensor.memory_rows(work.tile.rows(work.of))),
+                               .blocks = 1});
 }
 
 // Weights.
@@ -307,8 +369,8 @@ std::uint64_t StepEmitter::kept_weight_rows(const Step& step) const {
     const Tensor& weights = network_.tensors[step.weights];
     if (weights.is_weights) return weight_tiles(weights, step, machine_).rows();
     if (step.weights_transposed)
-        return network_.tensors[step.result].columns * divide_up(depth_of(step), lanes_);
-    return depth_of(step) * panels(step.weights);
+        return weights.memory_rows(network_.tensors[step.result].columns) * divide_up(depth_of(step), lanes_);
+    return weights.memory_rows(depth_of(step)) * panels(step.weights);
 }
 
 /// The image whose weights a tile needs; with several matrices, that matrix of all of them.
@@ -325,23 +387,25 @@ std::uint64_t StepEmitter::weights_in_hbm(const Step& step, std::uint64_t image,
     }
     const std::uint64_t matrices = step.matrices.count();
     const std::uint64_t columns = network_.tensors[step.result].columns;
-    std::uint64_t first = row_of(step.weights) + (weights.is_shared ? 0 : image / matrices * weights.rows);
+    std::uint64_t first =
+        row_of(step.weights) + (weights.is_shared ? 0 : image / matrices * weights.memory_rows(weights.rows));
     if (matrices > 1) {
         first +=
             step.matrices.weights[image % matrices] * (step.weights_transposed ? columns : depth_of(step));
     }
     if (step.weights_transposed)
-        return first + cut * array_rows_ / lanes_ * weights.panel_rows + panel * lanes_;
-    return first + panel * weights.panel_rows + cut * array_rows_;
+        return first + cut * array_rows_ / lanes_ * weights.panel_rows + weights.memory_rows(panel * lanes_);
+    return first + panel * weights.panel_rows + weights.memory_rows(cut * array_rows_);
 }
 
 /// All weights, panel by panel.
 void StepEmitter::load_weights(const Step& step, std::uint64_t image, std::uint64_t to) {
     if (step.weights_transposed) {
-        const std::uint64_t columns = network_.tensors[step.result].columns;
+        const Tensor& weights = network_.tensors[step.weights];
+        const std::uint64_t rows = weights.memory_rows(network_.tensors[step.result].columns);
         const std::uint64_t first = weights_in_hbm(step, image, 0, 0);
         for (std::uint64_t panel = 0; panel * lanes_ < depth_of(step); ++panel)
-            copy_in(first + panel * network_.tensors[step.weights].panel_rows, to + panel * columns, columns);
+            copy_in(first + panel * weights.panel_rows, to + panel * rows, rows);
         return;
     }
     const std::uint64_t rows = kept_weight_rows(step) / panels(step.weights);
@@ -358,7 +422,9 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
     Work work{.step = step, .of = of, .tile = tile, .next = taken.value_or(0), .rows = tile.rows(of)};
     if (step.kind != StepKind::Chain && !step.reads_lines) {
         work.source_rows = source_rows(network_, step, of, tile);
-        work.source = load(work, step.source, work.source_rows.first, work.source_rows.count);
+        const SourceRows& rows = work.source_rows;
+        work.source = step.kind == StepKind::Product ? load(work, step.source, rows.first, rows.count)
+                                                     : load_words(work, step.source, rows.first, rows.count);
     }
     if (step.kind == StepKind::SelectAndScatter) load_scattered(work);
     if (step.kind == StepKind::Product && !shared.weights && keeps_weights(step)) {
@@ -374,6 +440,13 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
     }
     if (!stores_columns(step)) work.result = place_result(work, step.result);
     work.operands.emplace(step.result, work.result);
+    const View place = work.result;
+    const bool packs = packs_at_the_end(step);
+    const std::uint64_t computed = work.next;
+    if (packs) {
+        work.packed = place;
+        work.next += 2 * tile.rows(of);
+    }
     for (const FurtherResult& further : step.further)
         work.operands.emplace(further.tensor, place_result(work, further.tensor));
     if (step.reads_lines) {
@@ -382,6 +455,8 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
         return;
     }
     for (std::uint64_t panel = 0; panel < panels(step.result); ++panel) {
+        // One panel is packed while the next one is computed.
+        if (packs) work.result = {.row = computed + panel % 2 * tile.rows(of)};
         switch (step.kind) {
             case StepKind::Product:
                 multiply(work, shared, panel);
@@ -412,7 +487,7 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
                 break;
         }
         run_chains(work, shared, panel);
-        store(work, step.result, work.result, panel);
+        store(work, step.result, place, panel);
         add_further_results(work, shared, panel);
     }
     if (taken) pool_.give_back(*taken);
@@ -431,17 +506,17 @@ void StepEmitter::multiply(const Work& work, const Shared& shared, std::uint64_t
     const Step& step = work.step;
     const Tensor& weights = network_.tensors[step.weights];
     const std::uint64_t cuts = divide_up(depth_of(step), array_rows_);
-    const std::uint64_t tile_rows =
-        weights.is_weights ? weight_tiles(weights, step, machine_).tile_rows : array_rows_;
+    const std::uint64_t tile_rows = weights.is_weights ? weight_tiles(weights, step, machine_).tile_rows
+                                                       : weights.memory_rows(array_rows_);
     if (step.window && !step.reads_lines) set_windows(work);
     stream_.set(Register::SourcePanelRows, field32(work.source.panel_rows));
     if (const auto kept = shared.weights ? shared.weights : work.weights) {
         if (step.weights_transposed) {
-            const std::uint64_t columns = network_.tensors[step.result].columns;
+            const std::uint64_t rows = weights.memory_rows(network_.tensors[step.result].columns);
             return multiply_cuts(work, panel, 0, cuts,
-                                 {.row = *kept + panel * lanes_,
-                                  .cut_rows = array_rows_ / lanes_ * columns,
-                                  .panel_rows = columns});
+                                 {.row = *kept + weights.memory_rows(panel * lanes_),
+                                  .cut_rows = array_rows_ / lanes_ * rows,
+                                  .panel_rows = rows});
         }
         const std::uint64_t panel_rows = kept_weight_rows(step) / panels(step.weights);
         return multiply_cuts(work, panel, 0, cuts,
@@ -465,8 +540,8 @@ StepEmitter::LoadedWeights StepEmitter::load_cuts(const Work& work, std::uint64_
     const Tensor& weights = network_.tensors[step.weights];
     const std::uint64_t hbm_row = weights_in_hbm(step, weights_image(work), panel, first);
     const std::uint64_t depth = std::min(end * array_rows_, depth_of(step)) - first * array_rows_;
-    LoadedWeights part{.cut_rows = array_rows_};
-    std::uint64_t rows = depth;
+    LoadedWeights part{.cut_rows = weights.memory_rows(array_rows_)};
+    std::uint64_t rows = weights.memory_rows(depth);
     if (weights.is_weights) {
         part.cut_rows = weight_tiles(weights, step, machine_).tile_rows;
         rows = (end - first) * part.cut_rows;
@@ -477,7 +552,7 @@ StepEmitter::LoadedWeights StepEmitter::load_cuts(const Work& work, std::uint64_
         return part;
     }
     // The rows that are columns of the result, in each panel of the depth.
-    const std::uint64_t columns = columns_of_panel(step.result, panel);
+    const std::uint64_t columns = weights.memory_rows(columns_of_panel(step.result, panel));
     const std::uint64_t depth_panels = divide_up(depth, lanes_);
     part = {.row = take(step, columns * depth_panels),
             .cut_rows = array_rows_ / lanes_ * columns,
@@ -498,7 +573,8 @@ void StepEmitter::multiply_cuts(const Work& work, std::uint64_t panel, std::uint
     const Step& step = work.step;
     const Tensor& tensor = network_.tensors[step.weights];
     const std::uint16_t columns = u16(columns_of_panel(step.result, panel));
-    const bool packed = tensor.is_weights && weight_tiles(tensor, step, machine_).packed;
+    const bool packed =
+        tensor.is_packed || (tensor.is_weights && weight_tiles(tensor, step, machine_).packed);
     if (step.weights_transposed) stream_.set(Register::WeightsPanelRows, field32(weights.panel_rows));
     for (std::uint64_t cut = first; cut < end; ++cut) {
         const std::uint16_t depth = u16(std::min(array_rows_, depth_of(step) - cut * array_rows_));
@@ -517,7 +593,8 @@ void StepEmitter::multiply_cuts(const Work& work, std::uint64_t panel, std::uint
                                         .columns = columns,
                                         .part = step.passes[pass].row_part,
                                         .accumulate = cut > 0 || pass > 0,
-                                        .windows = step.window.has_value() && !step.reads_lines});
+                                        .windows = step.window.has_value() && !step.reads_lines,
+                                        .packed = work.source.is_packed});
         }
     }
 }
@@ -616,7 +693,11 @@ void StepEmitter::reduce_rows(const Work& work, std::uint64_t panel) {
 void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const Tile& tile,
                                    const Shared& shared) {
     const std::uint64_t own = operand_rows(step, of, tile) + (is_kept(step.result) ? 0 : panels(step.result));
-    const std::uint64_t blocks = (pool_.largest_gap() / 3) / (lanes_ * panels(step.source));
+    // Rows of words, and those of which they are made.
+    const bool is_packed = network_.tensors[step.source].is_packed;
+    const std::uint64_t block =
+        (is_packed ? lanes_ + divide_up(lanes_, std::uint64_t{2}) : lanes_) * panels(step.source);
+    const std::uint64_t blocks = (pool_.largest_gap() / 3) / block;
     const std::uint64_t part = std::max<std::uint64_t>(1, blocks) * lanes_;
     const std::uint64_t taken = take(step, own);
     Work work{.step = step, .of = of, .tile = tile, .next = taken, .rows = tile.rows(of)};
@@ -630,9 +711,10 @@ void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const
     const std::uint64_t first = source_rows(network_, step, of, tile).first;
     for (std::uint64_t row = 0; row < step.reduced_rows; row += part) {
         const std::uint64_t rows = std::min(part, step.reduced_rows - row);
-        const std::uint64_t at = take(step, rows * panels(step.source));
+        const std::uint64_t packed_rows = is_packed ? network_.tensors[step.source].memory_rows(rows) : 0;
+        const std::uint64_t at = take(step, (rows + packed_rows) * panels(step.source));
         Work piece{.step = step, .of = of, .tile = tile, .next = at};
-        const View source = load(piece, step.source, first + row, rows);
+        const View source = load_words(piece, step.source, first + row, rows);
         stream_.set(Register::SourcePanelRows, 0);
         stream_.set(Register::ResultPanelRows, 0);
         for (std::uint64_t panel = 0; panel < panels(step.result); ++panel) {
@@ -654,8 +736,10 @@ void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const
 
 /// The chains from the first one on.
 void StepEmitter::run_chains(const Work& work, const Shared& shared, std::uint64_t panel, std::size_t first) {
-    for (std::size_t i = first; i < work.step.chains.size(); ++i)
-        run_chain(work, shared, panel, work.step.chains[i], work.result);
+    const std::vector<ChainUse>& chains = work.step.chains;
+    const View& last = packs_at_the_end(work.step) ? work.packed : work.result;
+    for (std::size_t i = first; i < chains.size(); ++i)
+        run_chain(work, shared, panel, chains[i], i + 1 == chains.size() ? last : work.result);
 }
 
 void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_t panel,
@@ -665,10 +749,12 @@ void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_
     isa::Chain made{.name = {}, .steps = chain.steps};
     bool by_image = false;
     for (const Operand& operand : chain.operands) {
-        made.sources.push_back({.spread = spread_of(operand.kind)});
+        const bool is_packed =
+            operand.kind == OperandKind::Rows && work.operands.at(operand.tensor).is_packed;
+        made.sources.push_back({.spread = spread_of(operand.kind), .packed = is_packed});
         by_image |= !is_shared_result && differs_by_image(network_, operand);
     }
-    made.results = {{.value = static_cast<std::uint8_t>(made.values() - 1)}};
+    made.results = {{.value = static_cast<std::uint8_t>(made.values() - 1), .packed = result.is_packed}};
     stream_.set(Register::WalkColumns, 0);
     for (const Register reg :
          {Register::SourcePanelRows, Register::OtherPanelRows, Register::ResultPanelRows})
@@ -680,7 +766,7 @@ void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_
         isa::RunChain run{.chain = index,
                           .rows = field32(rows),
                           .columns = field32(chain.fills_lanes ? lanes_ : columns_of_panel(id, panel)),
-                          .results = {field32(result.of_panel(panel) + piece * rows), 0}};
+                          .results = {field32(row_in(result, panel, piece * rows)), 0}};
         for (std::size_t i = 0; i < chain.operands.size(); ++i) {
             const Operand& operand = chain.operands[i];
             const bool once = operand.kind != OperandKind::Before &&
@@ -688,10 +774,10 @@ void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_
             const std::uint64_t own = once ? 0 : piece * rows;
             switch (operand.kind) {
                 case OperandKind::Before:
-                    run.sources.at(i) = run.results[0];
+                    run.sources.at(i) = field32(work.result.of_panel(panel) + piece * rows);
                     break;
                 case OperandKind::Rows:
-                    run.sources.at(i) = field32(work.operands.at(operand.tensor).of_panel(panel) + own);
+                    run.sources.at(i) = field32(row_in(work.operands.at(operand.tensor), panel, own));
                     break;
                 case OperandKind::Row:
                     run.sources.at(i) = field32(shared.rows.at(operand.tensor).of_panel(panel));

@@ -17,10 +17,11 @@
 namespace systole::tensor_core {
 
 /// A matrix, or some rows of one, in vector memory: a panel of its columns is `panel_rows` behind the one
-/// before it.
+/// before it. Rows are those of memory, of which each has two of a packed matrix.
 struct View {
     std::uint64_t row = 0;
     std::uint64_t panel_rows = 0;
+    bool is_packed = false;
 
     std::uint64_t of_panel(std::uint64_t panel) const { return row + panel * panel_rows; }
 };
@@ -84,7 +85,8 @@ private:
         View scattered = {};
         std::uint64_t temporaries = 0;  ///< first row; of SelectAndScatter
         SourceRows source_rows = {};
-        View result = {};                        ///< none of columns that are stored some at a time
+        View result = {};  ///< where it is computed; none of columns that are stored some at a time
+        View packed = {};  ///< of a result whose rows are packed by its last chain: where these go
         std::map<TensorId, View> operands = {};  ///< by tensor of the chains; also the step's own results
         std::optional<std::uint64_t> weights = {};
         std::uint64_t rows = 0;  ///< those of the tile; with windows of lines, those of some columns of it
@@ -138,11 +140,16 @@ private:
     // Into and out of vector memory.
     void copy_in(std::uint64_t hbm_row, std::uint64_t row, std::uint64_t rows);
     View load(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows);
+    View load_words(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows);
+    void repack(const View& from, const View& to, std::uint64_t rows, std::uint64_t columns);
     View load_panel(Work& work, TensorId id, const OperandRows& rows, std::uint64_t panel);
     void load_shared(const Step& step, Shared& shared);
     void load_operands(Work& work);
     void store(const Work& work, TensorId id, const View& from, std::uint64_t panel);
     View place_result(Work& work, TensorId id) const;
+    bool packs_at_the_end(const Step& step) const;
+    bool goes_by_pairs(const Step& step) const;
+    std::uint64_t lines_together(const Step& step, const ResultRows& of) const;
 
     // Weights.
     bool shares_weights(const Step& step) const;
