@@ -114,7 +114,7 @@ public:
         : network_(network),
           buffers_(buffers),
           cores_(machine.cores()),
-          steps_(network, plan.tile_rows, machine, stream_) {}
+          steps_(network, plan, machine, stream_) {}
 
     /// Each core has an equal part of a batch, one behind the other in host memory. The images of the last
     /// group may be fewer: then rows of others are computed beside them and not read. The images of the next

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "base/arithmetic.h"
@@ -114,7 +115,6 @@ public:
         : network_(network), machine_(machine), lanes_(machine.vector_unit.lanes) {}
 
     MemoryPlan place(const PlanNeeds& needs) {
-        plan_.tile_rows = machine_.vector_memory.rows;
         find_segments();
         place_constants(needs.constants);
         keep_tensors(needs.kept_share);
@@ -191,7 +191,7 @@ private:
     void keep_tensors(double share) {
         const std::uint64_t rows = machine_.vector_memory.rows;
         const auto most = static_cast<std::uint64_t>(static_cast<double>(rows) * share);
-        std::uint64_t used = 0;
+        plan_.tile_rows.assign(network_.steps.size(), rows);
         std::vector<Taken> taken;  // counted from the end
         for (Tensor& tensor : network_.tensors) {
             if (is_constant(tensor) || tensor.is_moved || !is_used(tensor) || !tensor.may_stay) continue;
@@ -204,9 +204,9 @@ private:
             tensor.row = rows - behind - all;
             tensor.panel_rows = each;
             taken.push_back({.life = life, .row = behind, .end = behind + all});
-            used = std::max(used, behind + all);
+            for (std::size_t step = life.first; step < plan_.tile_rows.size() && step <= life.last; ++step)
+                plan_.tile_rows[step] = std::min(plan_.tile_rows[step], rows - behind - all);
         }
-        plan_.tile_rows = rows - used;
     }
 
     bool is_used(const Tensor& tensor) const { return tensor.first < network_.steps.size(); }
@@ -302,6 +302,12 @@ WeightTiles weight_tiles(const Tensor& weights, const Step& step, const machine:
 MemoryPlan place_tensors(Network& network, const machine::MachineConfig& machine, const PlanNeeds& needs) {
     for (Tensor& tensor : network.tensors) tensor.home = Home::Hbm;
     return Placing(network, machine).place(needs);
+}
+
+void TilePool::resize(std::uint64_t rows) {
+    if (!taken_.empty()) throw std::logic_error("a tile of another step is under way");
+    rows_ = rows;
+    if (next_ >= rows) next_ = 0;
 }
 
 std::optional<std::uint64_t> TilePool::take(std::uint64_t rows) {

@@ -25,9 +25,10 @@ struct WeightTiles {
 };
 WeightTiles weight_tiles(const Tensor& weights, const Step& step, const machine::MachineConfig& machine);
 
-/// Rows of vector memory through which tiles of all steps go; tensors that stay have those behind them.
 struct MemoryPlan {
-    std::uint64_t tile_rows = 0;
+    /// By step: the rows of vector memory through which its tiles go. Those behind them have tensors that
+    /// stay.
+    std::vector<std::uint64_t> tile_rows;
     std::vector<isa::InitialRows> constants;  ///< of high-bandwidth memory
 };
 
@@ -47,7 +48,9 @@ MemoryPlan place_tensors(Network& network, const machine::MachineConfig& machine
 /// far as there is room: so the next tile comes in while the one before it is worked on.
 class TilePool {
 public:
-    explicit TilePool(std::uint64_t rows) : rows_(rows) {}
+    /// Nothing may be taken of the rows before.
+    void resize(std::uint64_t rows);
+    std::uint64_t rows() const { return rows_; }
 
     /// nullopt if there is no gap so large.
     std::optional<std::uint64_t> take(std::uint64_t rows);
@@ -58,7 +61,7 @@ private:
     /// The end of the gap that begins at a row; that row if it is taken.
     std::uint64_t end_of_gap(std::uint64_t row) const;
 
-    std::uint64_t rows_;
+    std::uint64_t rows_ = 0;
     std::uint64_t next_ = 0;
     std::map<std::uint64_t, std::uint64_t> taken_;  ///< the end of each part that is taken, by its first row
 };

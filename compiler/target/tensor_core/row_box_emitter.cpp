@@ -407,8 +407,7 @@ void StepEmitter::transpose_tile(const Step& step, const std::vector<Transpositi
         const std::uint64_t hbm = from + (part.column / lanes_ + panel) * source.panel_rows;
         transfer(true, in, static_cast<std::int64_t>(hbm), in_memory.of_panel(panel));
     }
-    if (source.is_packed)
-        repack(in_memory, {.row = read, .panel_rows = in_panel}, in_panel, part.columns);
+    if (source.is_packed) repack(in_memory, {.row = read, .panel_rows = in_panel}, in_panel, part.columns);
     for (std::uint64_t row = 0; row < out_panels; ++row) {
         for (std::uint64_t column = 0; column < in_panels; ++column) {
             for (std::uint64_t turn = 0; turn < times; ++turn) {

@@ -74,14 +74,13 @@ std::uint16_t ChainTable::index_of(isa::Chain chain) {
     return u16(chains_.size() - 1);
 }
 
-StepEmitter::StepEmitter(const Network& network, std::uint64_t tile_rows,
+StepEmitter::StepEmitter(const Network& network, const MemoryPlan& plan,
                          const machine::MachineConfig& machine, emit::InstructionStream& stream)
     : network_(network),
       machine_(machine),
       lanes_(machine.vector_unit.lanes),
       array_rows_(machine.matrix_unit.rows),
-      tile_rows_(tile_rows),
-      pool_(tile_rows),
+      tile_rows_(plan.tile_rows),
       stream_(stream) {}
 
 void StepEmitter::begin(std::uint64_t first_image, std::uint64_t images, std::uint64_t turn) {
@@ -98,6 +97,7 @@ std::uint64_t StepEmitter::row_of(TensorId id) const {
 }
 
 void StepEmitter::emit(const Step& step) {
+    pool_.resize(tile_rows_.at(static_cast<std::size_t>(&step - network_.steps.data())));
     stream_.tag(u16(step.layer + 1));
     if (step.kind == StepKind::Move) return move(step);
     if (step.kind == StepKind::MoveBoxes) return move_boxes(step);
@@ -362,7 +362,7 @@ std::uint64_t StepEmitter::depth_of(const Step& step) const {
 
 /// Whether all weights of a product are in vector memory at once.
 bool StepEmitter::keeps_weights(const Step& step) const {
-    return step.limits.keeps_weights && kept_weight_rows(step) <= tile_rows_ / 3;
+    return step.limits.keeps_weights && kept_weight_rows(step) <= pool_.rows() / 3;
 }
 
 std::uint64_t StepEmitter::kept_weight_rows(const Step& step) const {

@@ -56,13 +56,14 @@ private:
 /// then the work for each panel of the result, and then what goes back.
 class StepEmitter {
 public:
-    StepEmitter(const Network& network, std::uint64_t tile_rows, const machine::MachineConfig& machine,
+    /// The plan must outlive the emitter.
+    StepEmitter(const Network& network, const MemoryPlan& plan, const machine::MachineConfig& machine,
                 emit::InstructionStream& stream);
 
     /// The images with which the steps that follow work: `images` from one of the network's on, in turn 0
     /// or 1.
     void begin(std::uint64_t first_image, std::uint64_t images, std::uint64_t turn);
-    /// Throws ModelError if the smallest tile does not fit.
+    /// A step of the network. Throws ModelError if the smallest tile does not fit.
     void emit(const Step& step);
     /// Where the images of a tensor begin in its memory.
     std::uint64_t row_of(TensorId id) const;
@@ -247,7 +248,7 @@ private:
     const machine::MachineConfig& machine_;
     const std::uint64_t lanes_;
     const std::uint64_t array_rows_;
-    const std::uint64_t tile_rows_;
+    const std::vector<std::uint64_t>& tile_rows_;
     TilePool pool_;
     emit::InstructionStream& stream_;
     ChainTable chains_;
