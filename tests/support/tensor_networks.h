@@ -191,8 +191,10 @@ struct DrawnProgram {
 
 inline DrawnProgram random_program(std::mt19937& random, const ir::Graph& graph,
                                    const machine::MachineConfig& machine, const mapping::Batches& batches) {
-    const tensor_core::NetworkForm form{
-        .by_lines = random() % 4 > 0, .joins_steps = random() % 4 > 0, .packs_rows = random() % 4 > 0};
+    const tensor_core::NetworkForm form{.by_lines = random() % 4 > 0,
+                                        .joins_steps = random() % 4 > 0,
+                                        .packs_rows = random() % 4 > 0,
+                                        .transposes_on_the_way = random() % 4 > 0};
     tensor_core::Network network = tensor_core::make_network(graph, machine, 1, form);
     const tensor_core::Mapping mapping =
         random_mapping(random, batches.batch / machine.cores(), network.steps.size());

@@ -36,15 +36,17 @@ MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& mach
         mapped.chosen = choose_mapping(mapped.network, machine, batches);
         return mapped;
     };
-    for (const NetworkForm& form : {NetworkForm{}, NetworkForm{.joins_steps = false},
-                                    NetworkForm{.joins_steps = false, .packs_rows = false}}) {
+    for (const NetworkForm& form :
+         {NetworkForm{}, NetworkForm{.joins_steps = false},
+          NetworkForm{.joins_steps = false, .packs_rows = false, .transposes_on_the_way = false}}) {
         try {
             return map_network(form);
         } catch (const ModelError&) {
             // Another form may need less room.
         }
     }
-    return map_network({.by_lines = false, .joins_steps = false, .packs_rows = false});
+    return map_network(
+        {.by_lines = false, .joins_steps = false, .packs_rows = false, .transposes_on_the_way = false});
 }
 
 struct Combined {

@@ -38,7 +38,7 @@ std::vector<TensorId> written_by(const Step& step) {
 
 Network make_network(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images,
                      const NetworkForm& form) {
-    return NetworkBuilder(graph, machine, images).build(form);
+    return NetworkBuilder(graph, machine, images, form).build();
 }
 
 }  // namespace systole::tensor_core

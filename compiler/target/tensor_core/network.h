@@ -145,7 +145,8 @@ struct Step {
     TensorId result = 0;
     /// Of Product, without: a row is one of the source.
     std::optional<ir::Window> window = {};
-    bool reads_lines = false;  ///< of Product with a window: a row of the source is a line of the image
+    bool source_transposed = false;  ///< of Product: columns of the source are rows of the result
+    bool reads_lines = false;        ///< of Product with a window: a row of the source is a line of the image
     /// With a window: images of the source in each image of the graph, and as many of the result.
     std::uint64_t inner_images = 1;
     ir::FeatureMap image = {};   ///< of the source, with a window
@@ -217,6 +218,7 @@ struct NetworkForm {
     bool by_lines = true;     ///< images of few channels that convolutions alone read lie line by line
     bool joins_steps = true;  ///< chains that read the same rows are one step
     bool packs_rows = true;   ///< of bfloat16, two in one
+    bool transposes_on_the_way = true;  ///< sources of products, where their columns are needed as rows
 };
 
 /// The graph must outlive the result. Throws ModelError, in one line with the layer, for what the machine

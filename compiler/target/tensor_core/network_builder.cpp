@@ -25,15 +25,15 @@ using ir::ValueId;
 }  // namespace
 
 NetworkBuilder::NetworkBuilder(const ir::Graph& graph, const machine::MachineConfig& machine,
-                               std::uint64_t images)
-    : graph_(graph), machine_(machine), readers_(ir::readers(graph)) {
+                               std::uint64_t images, const NetworkForm& form)
+    : graph_(graph), machine_(machine), form_(form), readers_(ir::readers(graph)) {
     network_.graph = &graph;
     network_.images = images;
 }
 
-Network NetworkBuilder::build(const NetworkForm& form) {
+Network NetworkBuilder::build() {
     check_machine();
-    if (form.by_lines) side_by_side_ = values_side_by_side(graph_, readers_, lanes());
+    if (form_.by_lines) side_by_side_ = values_side_by_side(graph_, readers_, lanes());
     for (const ValueId input : graph_.inputs) {
         require_words(graph_.values[input]);
         network_.inputs.push_back(new_tensor(input));
@@ -57,7 +57,7 @@ Network NetworkBuilder::build(const NetworkForm& form) {
         network_.outputs.push_back(tensor);
     }
     add_state();
-    finish(form);
+    finish();
     return std::move(network_);
 }
 
@@ -231,11 +231,11 @@ void NetworkBuilder::set_value(ValueId id, TensorId made) {
     tensors_.emplace(id, made);
 }
 
-void NetworkBuilder::finish(const NetworkForm& form) {
+void NetworkBuilder::finish() {
     for (std::optional<Step>& step : steps_) {
         if (step) network_.steps.push_back(std::move(*step));
     }
-    if (form.joins_steps) join_steps(network_, machine_);
+    if (form_.joins_steps) join_steps(network_, machine_);
     keep_worked_layers();
     const auto end = static_cast<std::uint32_t>(network_.steps.size());
     for (Tensor& each : network_.tensors) each.first = end;
@@ -255,7 +255,7 @@ void NetworkBuilder::finish(const NetworkForm& form) {
         tensor(output).last = end;
         tensor(output).is_moved = true;
     }
-    if (form.packs_rows) pack_rows(network_, machine_);
+    if (form_.packs_rows) pack_rows(network_, machine_);
 }
 
 void NetworkBuilder::keep_worked_layers() {

@@ -39,9 +39,10 @@ inline constexpr std::uint64_t most_moved_one_by_one = std::uint64_t{1} << 22U;
 /// their group names.
 class NetworkBuilder {
 public:
-    NetworkBuilder(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images);
+    NetworkBuilder(const ir::Graph& graph, const machine::MachineConfig& machine, std::uint64_t images,
+                   const NetworkForm& form);
 
-    Network build(const NetworkForm& form);
+    Network build();
 
     // Tensors.
 
@@ -82,7 +83,7 @@ private:
     void add_node(const ir::NodeView& node);
     /// Closes the gaps of steps that moved behind others, joins steps, finds how long tensors live, and packs
     /// rows.
-    void finish(const NetworkForm& form);
+    void finish();
     /// Layers without a step of their own are part of others.
     void keep_worked_layers();
 
@@ -111,6 +112,8 @@ private:
     void add_product(const ir::NodeView& view, Step step);
     /// Matrices of which both may be computed.
     void add_word_product(const ir::NodeView& view);
+    /// Whether there is room to transpose the first input of a product while it comes in.
+    bool transposes_on_the_way(const ir::NodeView& view, const Step& step) const;
     /// The value with its last two axes swapped.
     TensorId swapped_axes(ir::ValueId id);
     /// A constant matrix in tiles of the array.
@@ -147,6 +150,7 @@ private:
 
     const ir::Graph& graph_;
     const machine::MachineConfig& machine_;
+    const NetworkForm form_;
     const std::vector<std::vector<ir::NodeId>> readers_;
     Network network_;
     std::vector<std::optional<Step>> steps_;

@@ -28,6 +28,7 @@ bool is_work_on_pairs(const Network& network, const Step& step) {
 bool can_be_source(const Network& network, const Step& step) {
     switch (step.kind) {
         case StepKind::Product:
+            if (step.source_transposed) return step.passes.size() == 1;
             return is_work_on_pairs(network, step) && !step.window && step.passes.size() == 1 &&
                    step.matrices.count() == 1;
         case StepKind::ReduceRows:

@@ -103,8 +103,9 @@ void NetworkBuilder::add_word_product(const NodeView& view) {
     Step step{.kind = StepKind::Product};
     step.passes = passes_of(node);
     step.matrices = product_matrices(view);
-    step.source =
-        node.integer("transposed_a") == 1 ? swapped_axes(node.inputs[0]) : tensor_of(node.inputs[0]);
+    step.source_transposed = node.integer("transposed_a") == 1 && transposes_on_the_way(view, step);
+    const bool is_moved = node.integer("transposed_a") == 1 && !step.source_transposed;
+    step.source = is_moved ? swapped_axes(node.inputs[0]) : tensor_of(node.inputs[0]);
     const ValueId weights = node.inputs[1];
     const ir::Shape& shape = view.input(1).shape;
     const std::size_t last = shape.rank() - 1;
@@ -125,6 +126,18 @@ void NetworkBuilder::add_word_product(const NodeView& view) {
     step.result = new_tensor(node.output());
     tensors_.emplace(node.output(), step.result);
     finish_value(node.output(), std::move(step));
+}
+
+bool NetworkBuilder::transposes_on_the_way(const NodeView& view, const Step& step) const {
+    // A block of columns has about three times its rows in vector memory on its way; most of it stays for
+    // tiles.
+    constexpr std::uint64_t places = 3;
+    constexpr std::uint64_t part = 4;
+    const ir::Shape& shape = view.input(0).shape;
+    const std::uint64_t depth = shape[shape.rank() - 2];
+    return form_.transposes_on_the_way && step.matrices.count() == 1 &&
+           depth * shape[shape.rank() - 1] == shape.elements() &&
+           places * depth <= machine_.vector_memory.rows / part;
 }
 
 TensorId NetworkBuilder::swapped_axes(ValueId id) {

@@ -162,6 +162,12 @@ private:
                                  std::uint64_t cut) const;
     void load_weights(const Step& step, std::uint64_t image, std::uint64_t to);
 
+    // Sources of products that are transposed on their way.
+    bool packs_transposed(const Step& step) const;
+    std::uint64_t transposed_rows(const Step& step, std::uint64_t rows) const;
+    std::uint64_t rows_for_transposing(const Step& step) const;
+    View load_transposed(Work& work);
+
     // Work.
     void emit_tile(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
     void emit_panels(const Work& work, const Shared& shared);
