@@ -206,6 +206,9 @@ void NetworkBuilder::add_chain(const NodeView& view) {
     if (const auto rule = broken_rule_of(operands, chain.steps))
         throw ModelError(fmt::format("its element-wise work cannot be a chain: {}", *rule));
     const TensorId made = new_tensor(node.output());
+    // Rounded numbers of float32 are bfloat16, too.
+    if (!steps.empty() && steps.back().operation == WordOperation::RoundToBfloat16)
+        tensor(made).is_bfloat16 = true;
     tensors_.emplace(node.output(), made);
     std::optional<Step> moved;
     if (before) moved = std::exchange(steps_[producers_.at(*before)], std::nullopt);

@@ -26,6 +26,8 @@ constexpr std::uint64_t most_groups = 16;
 
 /// Mappings with segments that are predicted.
 constexpr std::size_t most_segmented = 2;
+/// Mappings that are predicted with other shares of vector memory.
+constexpr std::size_t most_with_shares = 2;
 
 /// Steps of one layer that follow each other, by their first one. Segments consist of whole runs.
 std::vector<std::uint32_t> layer_runs(const Network& network) {
@@ -62,6 +64,7 @@ MemoryPlan place(Network& network, const machine::MachineConfig& machine, const 
                  const mapping::Batches& batches, bool with_constants) {
     network.images = mapping.images;
     network.segments = mapping.segments;
+    network.least_tiles = mapping.least_tiles;
     return place_tensors(network, machine,
                          {.kept_share = mapping.kept_share,
                           .alternates = mapping.images < batches.inferences,
@@ -92,7 +95,8 @@ public:
         predict_uniform();
         if (!best_) throw ModelError(*failed_);
         predict_segmented();
-        predict_shares();
+        for (const Mapping& mapping : fastest(most_with_shares)) predict_shares(mapping);
+        predict_tiles();
         return *best_;
     }
     /// What the fastest one takes for a batch.
@@ -184,14 +188,33 @@ private:
         for (const auto& [cycles, mapping] : segmented) predict_mapping(mapping);
     }
 
+    /// The mappings with the fewest predicted cycles.
+    std::vector<Mapping> fastest(std::size_t count) const {
+        std::vector<std::pair<Cycle, const Mapping*>> all;
+        for (const MappedProgram& each : made_) all.emplace_back(of_batch(each), &each.mapping);
+        std::ranges::stable_sort(all, {}, &std::pair<Cycle, const Mapping*>::first);
+        if (all.size() > count) all.resize(count);
+        std::vector<Mapping> mappings;
+        for (const auto& [cycles, mapping] : all) mappings.push_back(*mapping);
+        return mappings;
+    }
+
     /// More for tensors that stay, or more for tiles, as long as that is faster.
-    void predict_shares() {
+    void predict_shares(Mapping mapping) {
         for (const auto& shares : {std::array{0.85, 0.95}, std::array{0.55, 0.35}}) {
             for (const double share : shares) {
-                Mapping mapping = best_->mapping;
                 mapping.kept_share = share;
                 if (!predict_mapping(mapping) || best_->mapping != mapping) break;
             }
+        }
+    }
+
+    /// More tiles, as long as that is faster.
+    void predict_tiles() {
+        Mapping mapping = best_->mapping;
+        for (const std::uint64_t tiles : {2, 4, 8}) {
+            mapping.least_tiles = tiles;
+            if (!predict_mapping(mapping) || best_->mapping != mapping) break;
         }
     }
 
@@ -259,7 +282,8 @@ std::string to_text(const Mapping& mapping, const Network& network) {
                                 network.layers[network.steps[segment.first].layer].name);
         }
     }
-    return text + fmt::format("{:.0f} % kept", mapping.kept_share * 100);
+    text += fmt::format("{:.0f} % kept", mapping.kept_share * 100);
+    return mapping.least_tiles == 1 ? text : text + fmt::format(", {} tiles", mapping.least_tiles);
 }
 
 MappedProgram map_program(Network& network, const machine::MachineConfig& machine, const Mapping& mapping,

@@ -19,11 +19,13 @@ struct Mapping {
     std::uint64_t images = 1;  ///< that go through the network together
     std::vector<Segment> segments = {};
     double kept_share = 0.75;
+    std::uint64_t least_tiles = 1;  ///< Network::least_tiles
 
     bool operator==(const Mapping&) const = default;
 };
 
-/// What is chosen beside the images of the network: "75 % kept", or "1 from conv1, 8 from conv9, 75 % kept".
+/// What is chosen beside the images of the network: "75 % kept", or "1 from conv1, 8 from conv9, 75 % kept, 4
+/// tiles".
 std::string to_text(const Mapping& mapping, const Network& network);
 
 struct MappedProgram {

@@ -16,8 +16,8 @@
 #include "compiler/passes/combine_all_reduces.h"
 #include "compiler/target/tensor_core/choose.h"
 #include "compiler/target/tensor_core/fuse_chains.h"
+#include "compiler/target/tensor_core/needless_conversions.h"
 #include "compiler/target/tensor_core/network.h"
-#include "compiler/target/tensor_core/unrounded_operands.h"
 
 namespace systole::tensor_core {
 namespace {
@@ -140,7 +140,7 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
                         prepared.name, options.batches.inferences, options.batches.batch));
     }
     const mapping::Batches batches{.batch = batch, .inferences = options.batches.inferences};
-    const ir::Graph fused = fuse_chains(take_unrounded_operands(prepared));
+    const ir::Graph fused = fuse_chains(without_needless_conversions(prepared));
     Combined combined = combine_where_faster(fused, machine, batches);
     mapping::Compiled compiled;
     if (options.explain) {

@@ -193,7 +193,23 @@ private:
         const auto most = static_cast<std::uint64_t>(static_cast<double>(rows) * share);
         plan_.tile_rows.assign(network_.steps.size(), rows);
         std::vector<Taken> taken;  // counted from the end
+        // Those that save many transfers for the steps for which they take room come first.
+        std::vector<std::uint64_t> uses(network_.tensors.size());
+        for (const Step& step : network_.steps) {
+            for (const TensorId read : read_by(step)) ++uses[read];
+            for (const TensorId written : written_by(step)) ++uses[written];
+        }
+        std::vector<Tensor*> tensors;
         for (Tensor& tensor : network_.tensors) {
+            if (is_used(tensor)) tensors.push_back(&tensor);
+        }
+        std::ranges::stable_sort(tensors, {}, [&](const Tensor* tensor) {
+            const Lifetime& life = life_of(*tensor);
+            return static_cast<double>(life.last - life.first + 1) /
+                   static_cast<double>(uses[static_cast<std::size_t>(tensor - network_.tensors.data())]);
+        });
+        for (Tensor* const each_tensor : tensors) {
+            Tensor& tensor = *each_tensor;
             if (is_constant(tensor) || tensor.is_moved || !is_used(tensor) || !tensor.may_stay) continue;
             const std::uint64_t each = tensor.image_rows * tensor.images;
             const std::uint64_t all = each * panels_of(tensor, lanes_);

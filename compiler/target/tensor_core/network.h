@@ -190,6 +190,10 @@ struct StateTensors {
 struct Network {
     const ir::Graph* graph = nullptr;
     std::uint64_t images = 1;  ///< that go through it together
+    /// A step has so many tiles, as far as they have least_tile_rows: one comes in while others are worked
+    /// on.
+    std::uint64_t least_tiles = 1;
+    static constexpr std::uint64_t least_tile_rows = 256;
     /// All steps in order; none: all of them, with all images.
     std::vector<Segment> segments;
     std::vector<Tensor> tensors;

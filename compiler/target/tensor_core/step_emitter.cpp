@@ -209,6 +209,12 @@ std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& 
         return divide_up(all, divide_up(all, most));
     };
     const std::uint64_t together = lines_together(step, of);
+    // Of images or lines with so many rows each: fewer, so that there are as many tiles as the mapping wants.
+    const auto at_most = [&](std::uint64_t some, std::uint64_t all, std::uint64_t rows) {
+        if (by_panels) return some;
+        const std::uint64_t enough = divide_up(Network::least_tile_rows, rows);
+        return std::min(some, std::max(enough, divide_up(all, network_.least_tiles)));
+    };
     // Weights come in again for each tile. The source does not: its panels follow those of the tile before,
     // cut by cut, as products take them.
     for (const std::uint64_t room : {by_panels ? gap : gap / 2, gap}) {
@@ -216,14 +222,18 @@ std::vector<Tile> StepEmitter::choose_tiles(const Step& step, const ResultRows& 
         const std::uint64_t most_images = std::min(all_images, step.limits.images);
         const std::uint64_t images = most_below(step.limits.lines < of.lines ? 0 : most_images,
                                                 [&](std::uint64_t n) { return needed(n, of.lines) <= room; });
-        if (images > 0) return tiles_of(of, even(all_images, images), of.lines);
+        if (images > 0) {
+            const std::uint64_t some = at_most(images, all_images, of.lines * of.width);
+            return tiles_of(of, even(all_images, some), of.lines);
+        }
         const std::uint64_t most_lines = std::min(of.lines - 1, step.limits.lines);
         const std::uint64_t lines =
             together * most_below(divide_up(most_lines, together),
                                   [&](std::uint64_t n) { return needed(1, n * together) <= room; });
         if (lines == 0) continue;
         // Tiles with fewer lines may meet more windows of which sums are scattered.
-        const std::uint64_t equal_lines = round_up(even(of.lines, lines), together);
+        const std::uint64_t equal_lines =
+            round_up(even(of.lines, at_most(lines, of.lines, of.width)), together);
         return tiles_of(of, 1, needed(1, equal_lines) <= room ? equal_lines : lines);
     }
     fail_for_room(step, needed(1, together));
