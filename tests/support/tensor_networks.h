@@ -181,6 +181,7 @@ inline tensor_core::Mapping random_mapping(std::mt19937& random, std::uint32_t b
         first = end;
     }
     mapping.kept_share = static_cast<double>(random() % 101) / 100;
+    mapping.least_tiles = 1 + random() % 5;
     return mapping;
 }
 

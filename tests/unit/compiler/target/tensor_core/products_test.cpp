@@ -76,8 +76,10 @@ private:
     std::uint32_t extent() { return 1 + below(below(3) == 0 ? 60 : 12); }
     ir::ValueId append(const std::string& op, std::vector<ir::NamedAttribute> attributes,
                        std::vector<ir::ValueId> inputs, DataType type = DataType::Float32) {
+        const auto data = static_cast<std::uint32_t>(inputs.size());
         return graph_.append(fmt::format("{}{}", op, graph_.nodes.size()), operators::registry().at(op),
-                             std::move(attributes), std::move(inputs), type);
+                             std::move(attributes), std::move(inputs), DataType::Float32, {{.type = type}},
+                             data);
     }
     ir::ValueId chain(std::vector<ir::ValueId> inputs, std::vector<std::string> steps,
                       DataType type = DataType::Float32) {
@@ -99,7 +101,8 @@ private:
         axes.insert(axes.end(), matrix.begin(), matrix.end());
         if (is_constant) return constant(axes);
         const DataType type = below(3) == 0 ? DataType::Bfloat16 : DataType::Float32;
-        const ir::ValueId input = graph_.add_input(name, shape_of_axes(axes), type);
+        const ir::ValueId input = graph_.add_input(name, shape_of_axes(axes), DataType::Float32);
+        graph_.values[input].type = type;
         return below(2) == 0 ? chain({input}, {"tanh 0"}, type) : input;
     }
 
