@@ -30,11 +30,10 @@ constexpr std::uint64_t infeed_parts = 8;
 
 /// The extents of a value without a first one of 1.
 std::vector<std::uint32_t> shape_of_inference(const ir::Shape& shape) {
-    const auto extents = shape.extents();
-    std::vector<std::uint32_t> kept(extents.begin(), extents.end());
-    if (kept.size() > 1 && kept.front() == 1) kept.erase(kept.begin());
-    if (kept.empty()) kept.push_back(1);  // a number
-    return kept;
+    auto extents = shape.extents();
+    if (extents.empty()) return {1};  // a number
+    if (extents.size() > 1 && extents.front() == 1) extents = extents.subspan(1);
+    return {extents.begin(), extents.end()};
 }
 
 isa::BorderTensor border_of(const ir::Value& value) {
