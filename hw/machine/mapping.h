@@ -40,6 +40,8 @@ struct Mapping {
     LayerOrder order = LayerOrder::Rows;
     bool cut_images = false;  ///< images that do not fit are cut into strips of lines (fit_memory.h)
     bool compare = false;     ///< a simpler mapping is taken if it takes fewer cycles by simulation
+    /// On tensor cores: element-wise work that reads the same rows is one step with several results.
+    bool join_results = false;
 
     bool operator==(const Mapping&) const = default;
 };
@@ -68,7 +70,8 @@ constexpr Mapping mapping_named(MappingName name, bool overlap = true, bool cut_
             .overlap_transfers = overlap,
             .order = overlap ? LayerOrder::Rows : LayerOrder::Layer,
             .cut_images = best && cut_images,
-            .compare = best};
+            .compare = best,
+            .join_results = best};
 }
 
 /// Whether the program depends on more of the machine than its sizes: on what work costs.

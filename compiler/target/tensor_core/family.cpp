@@ -29,24 +29,24 @@ struct MappedGraph {
 };
 
 MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& machine,
-                      const mapping::Batches& batches) {
+                      const mapping::Batches& batches, bool joins_steps) {
     const std::uint64_t of_core = divide_up(batches.batch, machine.cores());
     const auto map_network = [&](const NetworkForm& form) {
         MappedGraph mapped{.network = make_network(graph, machine, of_core, form), .chosen = {}};
         mapped.chosen = choose_mapping(mapped.network, machine, batches);
         return mapped;
     };
-    for (const NetworkForm& form :
-         {NetworkForm{}, NetworkForm{.joins_steps = false},
-          NetworkForm{.joins_steps = false, .packs_rows = false, .transposes_on_the_way = false}}) {
+    NetworkForm form{.joins_steps = joins_steps};
+    for (bool* const needs_room :
+         {&form.joins_steps, &form.transposes_on_the_way, &form.packs_rows, &form.by_lines}) {
+        if (!*needs_room) continue;
         try {
             return map_network(form);
         } catch (const ModelError&) {
-            // Another form may need less room.
+            *needs_room = false;
         }
     }
-    return map_network(
-        {.by_lines = false, .joins_steps = false, .packs_rows = false, .transposes_on_the_way = false});
+    return map_network(form);
 }
 
 struct Combined {
@@ -58,19 +58,19 @@ struct Combined {
 /// Sums over all cores go over the links one by one, or combined: what is predicted to take fewer cycles, of
 /// what there is room for.
 Combined combine_where_faster(const ir::Graph& apart, const machine::MachineConfig& machine,
-                              const mapping::Batches& batches) {
+                              const mapping::Batches& batches, bool joins_steps) {
     Combined combined;
     if (ir::mixes_images(apart))
         combined.graph = std::make_unique<ir::Graph>(passes::combine_all_reduces(apart));
     if (!combined.graph || combined.graph->nodes.size() == apart.nodes.size()) {
-        combined.mapped = map_graph(apart, machine, batches);
+        combined.mapped = map_graph(apart, machine, batches, joins_steps);
         return combined;
     }
     std::optional<MappedGraph> best;
     std::optional<ModelError> failed;
     const auto consider = [&](const char* name, const ir::Graph& graph) {
         try {
-            MappedGraph mapped = map_graph(graph, machine, batches);
+            MappedGraph mapped = map_graph(graph, machine, batches, joins_steps);
             combined.alternatives.push_back({.name = name, .cycles = mapped.chosen.cycles});
             if (best && best->chosen.cycles <= mapped.chosen.cycles) return;
             for (mapping::Alternative& each : combined.alternatives) each.chosen = false;
@@ -141,7 +141,7 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
     }
     const mapping::Batches batches{.batch = batch, .inferences = options.batches.inferences};
     const ir::Graph fused = fuse_chains(without_needless_conversions(prepared));
-    Combined combined = combine_where_faster(fused, machine, batches);
+    Combined combined = combine_where_faster(fused, machine, batches, options.mapping.join_results);
     mapping::Compiled compiled;
     if (options.explain) {
         if (combined.alternatives.size() > 1)

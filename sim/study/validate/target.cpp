@@ -61,8 +61,8 @@ void describe(ConfigReader& reader, MappingKeys& keys) {
         return keys.are_needed ? needed(name, "", "") : optional(name);
     };
     auto& [join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay, group_first_layers, pixel_blocks,
-           split_channels, in_place, double_buffers, pipeline, overlap_transfers, order, cut_images,
-           compare] = keys.mapping;
+           split_channels, in_place, double_buffers, pipeline, overlap_transfers, order, cut_images, compare,
+           join_results] = keys.mapping;
     reader.field(key("join_convolutions"), join_convolutions);
     reader.field(key("join_by_cost"), join_by_cost);
     reader.field(key("skip_zero_tiles"), skip_zero_tiles);
@@ -77,6 +77,7 @@ void describe(ConfigReader& reader, MappingKeys& keys) {
     reader.choice(key("order"), order, order_names);
     reader.field(key("cut_images"), cut_images);
     reader.field(key("compare"), compare);
+    reader.field(key("join_results"), join_results);
 }
 
 void describe(ConfigReader& reader, Model& model) {

@@ -86,6 +86,7 @@ mapping::Compiled compiled(const ir::Graph& graph, const machine::MachineConfig&
     mapping::Options options;
     options.batches = eight_images;
     options.explain = true;
+    options.mapping = machine::mapping_named(machine::MappingName::Best);
     return tensor_core::family.compile(graph, machine, options);
 }
 

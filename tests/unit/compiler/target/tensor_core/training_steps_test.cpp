@@ -195,6 +195,7 @@ TEST_CASE("Steps of training give the reference's bits with any mapping", "[tens
             if (below(3) == 0) {
                 mapping::Options options;
                 options.batches = batches;
+                if (below(2) == 0) options.mapping = machine::mapping_named(machine::MappingName::Best);
                 program = family.compile(graph, machine, options).program;
             } else {
                 program =
