@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <variant>
+#include <vector>
 
 #include "hw/common/order_checker.h"
 #include "hw/isa/instruction.h"
+#include "hw/math/floats/word_rows.h"
 #include "hw/timing/tensor.h"
 
 namespace systole::hw {
@@ -57,7 +59,8 @@ void InfeedLink::read(const Command& command) {
     const Matrix matrix{
         .host = host_words(command, host),
         .panels = isa::hbm_panels(registers, shape_, infeed.hbm_row, {infeed.rows, infeed.columns},
-                                  isa::Register::ResultPanelRows),
+                                  isa::Register::ResultPanelRows, infeed.packed),
+        .rows = infeed.rows,
         .columns = infeed.columns};
     if (matrix.host != nullptr) {
         reads_.compute([this, matrix](ValueWorkers::Scratch&) { copy_in(matrix); });
@@ -65,9 +68,10 @@ void InfeedLink::read(const Command& command) {
     hbm_.touch(command.bound.footprint);
     hbm_.count_writes(matrix.panels.panels * matrix.panels.rows * shape_.lanes * isa::word_bytes,
                       command.tag);
-    counters_.read_bytes.add(host.count(), command.tag);
-    reads_.moves(host.count());
-    link_.inbound(context_.core).transfer(host.count());
+    const std::uint64_t bytes = infeed.bytes_sent();
+    counters_.read_bytes.add(bytes, command.tag);
+    reads_.moves(bytes);
+    link_.inbound(context_.core).transfer(bytes);
     const Cycle sent = context_.clock.now();
     link_.release(context_.core, HostLink::Inbound::Data, sent);
     reads_.complete(sent, sent + latency_);
@@ -92,6 +96,7 @@ void InfeedLink::write(const Command& command) {
         .host = host_words(command, host),
         .panels = isa::hbm_panels(registers, shape_, outfeed->hbm_row, {outfeed->rows, outfeed->columns},
                                   isa::Register::SourcePanelRows),
+        .rows = outfeed->rows,
         .columns = outfeed->columns};
     if (matrix.host != nullptr) {
         writes_.compute([this, matrix](ValueWorkers::Scratch&) { copy_out(matrix); });
@@ -108,13 +113,23 @@ void InfeedLink::write(const Command& command) {
 
 void InfeedLink::copy_in(const Matrix& matrix) const {
     const std::uint8_t* from = matrix.host;
-    for (std::uint64_t row = 0; row < matrix.panels.rows; ++row) {
+    const bool packed = matrix.panels.packed;
+    std::vector<std::uint32_t> line(packed ? shape_.lanes : 0);
+    for (std::uint64_t row = 0; row < matrix.rows; ++row) {
         for (std::uint64_t panel = 0; panel < matrix.panels.panels; ++panel) {
             const std::uint64_t words =
                 std::min<std::uint64_t>(shape_.lanes, matrix.columns - panel * shape_.lanes);
-            std::uint32_t* const to = hbm_.from_row(matrix.panels.first_row_of(panel) + row);
-            std::memcpy(to, from, words * isa::word_bytes);
-            std::fill(to + words, to + shape_.lanes, 0);
+            const std::uint64_t memory_row = matrix.panels.first_row_of(panel) + (packed ? row / 2 : row);
+            std::uint32_t* const to = hbm_.from_row(memory_row);
+            if (packed) {
+                std::memcpy(line.data(), from, words * isa::word_bytes);
+                if (row % 2 == 0) std::fill_n(to, shape_.lanes, 0);
+                math::narrow(line.data(), words, row % 2 == 0 ? math::WordHalf::Lower : math::WordHalf::Upper,
+                             to);
+            } else {
+                std::memcpy(to, from, words * isa::word_bytes);
+                std::fill(to + words, to + shape_.lanes, 0);
+            }
             from += words * isa::word_bytes;
         }
     }
@@ -122,7 +137,7 @@ void InfeedLink::copy_in(const Matrix& matrix) const {
 
 void InfeedLink::copy_out(const Matrix& matrix) const {
     std::uint8_t* to = matrix.host;
-    for (std::uint64_t row = 0; row < matrix.panels.rows; ++row) {
+    for (std::uint64_t row = 0; row < matrix.rows; ++row) {
         for (std::uint64_t panel = 0; panel < matrix.panels.panels; ++panel) {
             const std::uint64_t bytes =
                 std::min<std::uint64_t>(shape_.lanes, matrix.columns - panel * shape_.lanes) *

@@ -62,6 +62,7 @@ private:
     struct Matrix {
         std::uint8_t* host = nullptr;
         isa::Panels panels = {};
+        std::uint64_t rows = 0;
         std::uint64_t columns = 0;
     };
 

@@ -55,8 +55,8 @@ Panels panels_of(const Registers& registers, const TensorShape& shape, std::uint
 }
 
 Panels hbm_panels(const Registers& registers, const TensorShape& shape, std::uint64_t first_row,
-                  const MatrixSize& size, Register panel_rows) {
-    return made_panels(registers, shape, first_row, size, panel_rows, false, hbm_rows);
+                  const MatrixSize& size, Register panel_rows, bool packed) {
+    return made_panels(registers, shape, first_row, size, panel_rows, packed, hbm_rows);
 }
 
 PixelWindows pixel_windows(const Registers& registers) {

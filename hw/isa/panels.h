@@ -42,7 +42,7 @@ Panels panels_of(const Registers& registers, const TensorShape& shape, std::uint
                  const MatrixSize& size, Register panel_rows, bool packed = false);
 /// The same in high-bandwidth memory.
 Panels hbm_panels(const Registers& registers, const TensorShape& shape, std::uint64_t first_row,
-                  const MatrixSize& size, Register panel_rows);
+                  const MatrixSize& size, Register panel_rows, bool packed = false);
 
 /// Images of pixels, of which `product` reads windows.
 struct PixelWindows {

@@ -174,7 +174,7 @@ private:
             stream_.set(Register::ResultPanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
             set_part_of_core(group.of_core, tensor);
             // Work on the first images begins while others come in.
-            const bool image_by_image = tensor.image_rows != tensor.rows;
+            const bool image_by_image = tensor.image_rows != tensor.memory_rows(tensor.rows);
             const std::uint64_t some = image_by_image ? 1 : divide_up(images, infeed_parts);
             for (std::uint64_t image = 0; image < images; image += some) {
                 const std::uint64_t rows = std::min(some, images - image) * tensor.rows;
@@ -183,7 +183,8 @@ private:
                                 .hbm_row = static_cast<std::uint32_t>(steps_.row_of(network_.inputs[i]) +
                                                                       image * tensor.image_rows),
                                 .rows = static_cast<std::uint32_t>(rows),
-                                .columns = static_cast<std::uint32_t>(tensor.columns)});
+                                .columns = static_cast<std::uint32_t>(tensor.columns),
+                                .packed = tensor.is_packed});
             }
         }
     }

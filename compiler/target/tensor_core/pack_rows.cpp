@@ -69,7 +69,7 @@ public:
             may_be_packed_[id] = tensor.is_bfloat16 && is_even(tensor.rows) && tensor.columns > 1 &&
                                  !tensor.constant && !tensor.is_constant;
         }
-        for (const TensorId id : network_.inputs) may_be_packed_[id] = false;
+        for (const StateTensors& state : network_.state) may_be_packed_[state.input] = false;
         for (const TensorId id : network_.outputs) may_be_packed_[id] = false;
         for (const Step& step : network_.steps) check(step);
         for (std::size_t id = 0; id < may_be_packed_.size(); ++id)

@@ -92,8 +92,8 @@ public:
         finish(unit, start(unit) + cycles, 0);
     }
     void operator()(const isa::Infeed& infeed) {
-        const std::uint64_t words = std::uint64_t{infeed.rows} * infeed.columns * machine_.system.cores;
-        host(of(QueueId::HostRead), timing::host_read_cycles(words * isa::word_bytes, machine_));
+        const std::uint64_t bytes = infeed.bytes_sent() * machine_.system.cores;
+        host(of(QueueId::HostRead), timing::host_read_cycles(bytes, machine_));
     }
     void operator()(const isa::Outfeed& outfeed) {
         const std::uint64_t words = std::uint64_t{outfeed.rows} * outfeed.columns * machine_.system.cores;

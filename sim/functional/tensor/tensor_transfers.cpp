@@ -2,6 +2,7 @@
 #include <cstring>
 #include <span>
 
+#include "hw/math/floats/float_values.h"
 #include "sim/functional/tensor/tensor_instructions.h"
 
 namespace systole::functional {
@@ -18,6 +19,16 @@ std::span<std::uint32_t> words_of_panel(TensorState& state, const isa::Panels& p
 std::span<std::uint8_t> host_range(std::uint64_t address, std::uint64_t bytes, TensorState& state) {
     const std::uint64_t apart = state.registers[isa::Register::HostCoreBytes];
     return state.host.range(address + state.registers.core() * apart, bytes);
+}
+
+/// Numbers of host memory become bfloat16, in one half of the words.
+void pack(std::span<const std::uint8_t> from, std::uint64_t row, std::span<std::uint32_t> words) {
+    constexpr std::uint32_t half_bits = 16;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        float number = 0;
+        std::memcpy(&number, from.data() + i * sizeof(number), sizeof(number));
+        words[i] |= std::uint32_t{math::bfloat16_bits(number)} << (row % 2 == 0 ? 0 : half_bits);
+    }
 }
 
 template <class Dma>
@@ -41,15 +52,23 @@ void for_each_row(const Dma& dma, TensorState& state, Copy copy) {
 }  // namespace
 
 void execute(const isa::Infeed& infeed, TensorState& state) {
-    const isa::Panels panels = isa::hbm_panels(state.registers, state.program.geometry.tensor, infeed.hbm_row,
-                                               {infeed.rows, infeed.columns}, isa::Register::ResultPanelRows);
+    const isa::Panels panels =
+        isa::hbm_panels(state.registers, state.program.geometry.tensor, infeed.hbm_row,
+                        {infeed.rows, infeed.columns}, isa::Register::ResultPanelRows, infeed.packed);
     const std::uint64_t row_bytes = std::uint64_t{infeed.columns} * isa::word_bytes;
     const auto from = host_range(infeed.host_address, row_bytes * infeed.rows, state);
     for (std::uint64_t row = 0; row < infeed.rows; ++row) {
         for (std::uint64_t panel = 0; panel < panels.panels; ++panel) {
-            const auto whole = state.hbm.rows(panels.first_row_of(panel) + row, 1);
-            std::fill(whole.begin(), whole.end(), 0);
-            const auto words = words_of_panel(state, panels, panel, row, infeed.columns);
+            const std::uint64_t memory_row = infeed.packed ? row / 2 : row;
+            const auto whole = state.hbm.rows(panels.first_row_of(panel) + memory_row, 1);
+            const bool is_new = !infeed.packed || row % 2 == 0;
+            if (is_new) std::fill(whole.begin(), whole.end(), 0);
+            const auto words = words_of_panel(state, panels, panel, memory_row, infeed.columns);
+            if (infeed.packed) {
+                const std::uint64_t first = row * row_bytes + panel * state.lanes * isa::word_bytes;
+                pack(from.subspan(first, words.size_bytes()), row, words);
+                continue;
+            }
             std::memcpy(words.data(), from.data() + row * row_bytes + panel * state.lanes * isa::word_bytes,
                         words.size_bytes());
         }

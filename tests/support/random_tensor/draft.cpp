@@ -221,10 +221,13 @@ private:
 
     void infeed() {
         attempt([&] {
-            const isa::Infeed infeed{.host_address = 4ULL * choices_.from(0, 100),
-                                     .hbm_row = hbm_row(),
-                                     .rows = rows(),
-                                     .columns = columns()};
+            isa::Infeed infeed{
+                .host_address = 4ULL * choices_.from(0, 100),
+                .hbm_row = hbm_row(),
+                .rows = rows(),
+                .columns = columns(),
+            };
+            infeed.packed = infeed.columns % 3 == 0;
             set_panels(Register::ResultPanelRows, infeed.rows);
             return 4ULL * infeed.rows * infeed.columns + infeed.host_address <= input_bytes &&
                    add_checked(infeed);

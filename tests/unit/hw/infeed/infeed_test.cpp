@@ -106,6 +106,32 @@ TEST_CASE("A matrix takes its elements' bytes of the link's rate, and arrives a 
     bench.check_cycles();
 }
 
+TEST_CASE("Packed, a matrix takes 2 bytes of the link's rate for each number, and half of the rows",
+          "[hw][infeed]") {
+    LinkBench bench(hw::Values::Computed);
+    bench.count_up();
+    bench.hbm.count_up();
+    bench.process([&] {
+        bench.at(10);
+        bench.in({.host_address = 0, .hbm_row = 3, .rows = 5, .columns = 6, .packed = true});
+    });
+    bench.run();
+    CHECK(bench.times(0) == Times{10, 13, 13 + latency});  // 60 bytes: 3.75 cycles
+    CHECK(bench.count("host_interface.read_bytes") == 60);
+    CHECK(bench.hbm.writes == 2 * 3 * 16);  // two panels of 3 rows, of 16 bytes each
+    for (std::size_t row = 0; row < 6; ++row) {
+        for (std::size_t column = 0; column < 8; ++column) {
+            CAPTURE(row, column);
+            const auto word =
+                std::bit_cast<std::uint32_t>(bench.hbm.number(3 + column / 4 * 3 + row / 2, column % 4));
+            const std::uint32_t half = row % 2 == 0 ? word & 0xFFFF : word >> 16U;
+            // Small whole numbers are bfloat16.
+            const float number = column < 6 && row < 5 ? static_cast<float>(1 + row * 6 + column) : 0.0F;
+            CHECK(half == std::bit_cast<std::uint32_t>(number) >> 16U);
+        }
+    }
+}
+
 TEST_CASE("Words of a matrix go to panels, and zeros to the lanes behind them", "[hw][infeed]") {
     LinkBench bench(hw::Values::Computed);
     bench.count_up();

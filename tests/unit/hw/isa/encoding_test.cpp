@@ -145,8 +145,11 @@ TEST_CASE("Instructions of a tensor core have their bytes", "[isa][encoding]") {
     CHECK(encoded(Infeed{.host_address = 0x0504030201,
                          .hbm_row = 0x09080706,
                          .rows = 0x0d0c0b0a,
-                         .columns = 0x11100f0e}) ==
-          Bytes{0x70, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17});
+                         .columns = 0x100f0e,
+                         .packed = true}) ==
+          Bytes{0x70, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0x80});
+    // Of programs that were written before there were flags, it is the last byte of columns.
+    CHECK(encoded(Infeed{.rows = 1, .columns = 0xffffff}).back() == 0);
     CHECK(encoded(Outfeed{.host_address = 0x0504030201,
                           .hbm_row = 0x09080706,
                           .rows = 0x0d0c0b0a,

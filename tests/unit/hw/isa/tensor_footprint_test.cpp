@@ -52,6 +52,8 @@ TEST_CASE("Transfers of a tensor core touch panels", "[isa][footprint]") {
     CHECK(touched(infeed) == Ranges{reads(HostMemory, 100, 280), writes(Hbm, 7, 22)});
     CHECK(touched(infeed, {{Register::ResultPanelRows, 8}}) ==
           Ranges{reads(HostMemory, 100, 280), writes(Hbm, 7, 28)});
+    CHECK(touched(Infeed{.host_address = 100, .hbm_row = 7, .rows = 5, .columns = 9, .packed = true}) ==
+          Ranges{reads(HostMemory, 100, 280), writes(Hbm, 7, 16)});  // two rows in one
     check_refused(infeed, {{Register::ResultPanelRows, 4}}, "result.panel_rows is 4; a panel has 5 rows");
     const Outfeed outfeed{.host_address = 100, .hbm_row = 7, .rows = 5, .columns = 9};
     CHECK(touched(outfeed, {{Register::SourcePanelRows, 8}}) ==
