@@ -58,7 +58,8 @@ def _setting_pairs(settings: Any) -> list[list[Any]]:
     return pairs
 
 
-def _run_on(worker: Worker, arguments: Mapping[str, Any]) -> Record:
+def run_on(worker: Worker, arguments: Mapping[str, Any]) -> Record:
+    """The run of these arguments of ``run``."""
     with ScratchFolder() as folder:
         files = ArrayFiles(folder)
         try:
@@ -68,7 +69,8 @@ def _run_on(worker: Worker, arguments: Mapping[str, Any]) -> Record:
         return read_record(text, [files.named(line) for line in said])
 
 
-def _tell(record: Record) -> None:
+def tell(record: Record) -> None:
+    """Passes the simulator's warnings on."""
     for text in record.warnings:
         warnings.warn(text, SimulatorWarning, stacklevel=3)
 
@@ -94,10 +96,10 @@ def run(
     Raises Error with the simulator's message.
     """
     with Worker() as worker:
-        record = _run_on(
+        record = run_on(
             worker, dict(keys, machine=machine, model=model, input=input, file=file, settings=settings)
         )
-    _tell(record)
+    tell(record)
     return record
 
 
@@ -168,7 +170,7 @@ def run_many(
                 try:
                     if worker is None or not worker.is_alive:
                         worker = new_worker()
-                    results[number] = _run_on(worker, asked[number])
+                    results[number] = run_on(worker, asked[number])
                 except Error as error:
                     results[number] = error
                 finished.put(number)
@@ -200,7 +202,7 @@ def run_many(
     answers = [result for result in results if result is not None]
     for answer in answers:
         if isinstance(answer, Record):
-            _tell(answer)
+            tell(answer)
         elif raise_errors:
             raise answer
     return answers
