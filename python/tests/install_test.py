@@ -24,13 +24,18 @@ def test_pip_installs_the_package_without_a_network(tmp_path: Path) -> None:
     source = tmp_path / "source"  # setuptools writes into it
     source.mkdir()
     shutil.copy(PROJECT / "pyproject.toml", source)
-    for folder in ("python/systole", "docs"):
+    for folder in ("python/systole", "python/jax_plugins", "docs"):
         shutil.copytree(PROJECT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
     target = tmp_path / "target"
     command = [sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-index", "--no-deps"]
     done = subprocess.run([*command, "--target", target, source], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (target / "systole" / "py.typed").exists()
+    assert (target / "jax_plugins" / "systole" / "__init__.py").exists()
+    sources = PROJECT / "python" / "systole" / "pjrt"
+    assert sorted(file.name for file in (target / "systole" / "pjrt").iterdir()) == sorted(
+        file.name for file in sources.iterdir()
+    )
     program = "import systole; print(systole.__file__, systole.run(file='mnist_cnn', timing_only=True).cycles)"
     environment = dict(os.environ, PYTHONPATH=os.fspath(target))
     said = subprocess.run(
