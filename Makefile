@@ -47,7 +47,7 @@ help:
 	@echo "make cluster-test  a study by a real Slurm, started on this machine; cluster-test-long also kills and takes nodes down"
 	@echo "make judge    TensorFlow's and ONNX's runtimes judge JUDGE_CASES=$(JUDGE_CASES) drawn cases of operators, and ONNX's own"
 	@echo "make judge-hlo  JAX judges JUDGE_HLO_CASES=$(JUDGE_HLO_CASES) drawn functions, from seed JUDGE_HLO_FIRST=$(JUDGE_HLO_FIRST) on, and whole programs"
-	@echo "make judge-python  the Python package with Parquet, JAX, Keras, a type checker and Jupyter"
+	@echo "make judge-python  the Python package with Parquet, JAX and its device, Keras, a type checker and Jupyter"
 	@echo "make judge-networks  the same with whole networks (JUDGE_NETWORKS='unet mobilenet' for some)"
 	@echo "make format   format all sources;  make format-check  only look"
 	@echo "make includes sources that use a header without including it"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The Python package in an environment of its own, build/judges/python_env: its tests with Parquet, JAX and Keras, its
-# types, and the notebooks in a Jupyter kernel. python_package.sh SIM
+# The Python package in an environment of its own, build/judges/python_env: its tests with Parquet, JAX and Keras, those
+# of the device of JAX, its types, and the notebooks in a Jupyter kernel. python_package.sh SIM
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,9 +13,13 @@ if ! cat "${requirements[@]}" | cmp -s - "$environment/requirements.txt"; then
     cat "${requirements[@]}" > "$environment/requirements.txt"
 fi
 SYSTOLE_SIM=$(realpath "$1")
-export SYSTOLE_SIM PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 JAX_PLATFORMS=cpu
+XDG_CACHE_HOME=$PWD/build/judges/cache  # of the device's library and its header
+export SYSTOLE_SIM XDG_CACHE_HOME PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 JAX_PLATFORMS=cpu
+"$environment/bin/python" -m systole.build_plugin
 "$environment/bin/python" -m pytest -q -p no:cacheprovider python/tests
-"$environment/bin/python" -m mypy --strict --cache-dir build/judges/mypy python/systole
+JAX_PLATFORMS=systole,cpu "$environment/bin/python" -m pytest -q -p no:cacheprovider python/tests/device_test.py
+MYPYPATH=python "$environment/bin/python" -m mypy --strict --explicit-package-bases --cache-dir build/judges/mypy \
+    python/systole python/jax_plugins
 "$environment/bin/python" - << 'END'
 import os
 import tempfile
