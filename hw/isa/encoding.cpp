@@ -111,8 +111,12 @@ private:
             }
         }
         if ((byte & ~used) != 0) {
+            if (std::has_single_bit(used + 1)) {
+                throw ProgramError(
+                    fmt::format("flags are {:#04x}; bits from {} on must be 0", byte, std::bit_width(used)));
+            }
             throw ProgramError(
-                fmt::format("flags are {:#04x}; bits from {} on must be 0", byte, std::bit_width(used)));
+                fmt::format("flags are {:#04x}; other bits than {:#04x} must be 0", byte, used));
         }
     }
 

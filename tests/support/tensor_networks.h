@@ -182,6 +182,7 @@ inline tensor_core::Mapping random_mapping(std::mt19937& random, std::uint32_t b
     }
     mapping.kept_share = static_cast<double>(random() % 101) / 100;
     mapping.least_tiles = 1 + random() % 5;
+    mapping.room_by_step = random() % 2 == 0;
     return mapping;
 }
 

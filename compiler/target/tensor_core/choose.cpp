@@ -65,6 +65,7 @@ MemoryPlan place(Network& network, const machine::MachineConfig& machine, const 
     network.images = mapping.images;
     network.segments = mapping.segments;
     network.least_tiles = mapping.least_tiles;
+    network.room_by_step = mapping.room_by_step;
     return place_tensors(network, machine,
                          {.kept_share = mapping.kept_share,
                           .alternates = mapping.images < batches.inferences,
@@ -115,18 +116,26 @@ private:
         const std::uint64_t emitted = divide_up(made.batches.inferences, made.mapping.images);
         return made.cycles + (groups_of(made) - emitted) * made.of_next_group;
     }
+    /// Cycles of a batch, and a hundredth of those in which memory is busy: what moves costs energy also
+    /// where the array hides it.
+    double cost(const MappedProgram& made) const {
+        constexpr double part = 0.01;
+        const double busy = static_cast<double>(made.memory_cycles) / static_cast<double>(made.cycles);
+        return static_cast<double>(of_batch(made)) * (1 + part * busy);
+    }
     bool has_state() const { return !network_.state.empty(); }
     std::uint64_t groups_of(const MappedProgram& made) const {
         return divide_up(std::uint64_t{batches_.batch}, made.mapping.images);
     }
 
-    bool predict_mapping(const Mapping& mapping) {
+    /// It is the best one if it takes fewer cycles than the best one before, by `gain` at least.
+    bool predict_mapping(const Mapping& mapping, Cycle gain = 0) {
         const auto same = [&](const MappedProgram& each) { return each.mapping == mapping; };
         if (std::ranges::any_of(made_, same)) return false;
         const auto map_groups = [&](std::uint64_t groups) {
             if (has_state()) {
-                // Also of a single step: so all runs of a program have one mapping, however many steps they
-                // have.
+                // Also of a single step, at the cost of room for a second one's inputs: so all runs of a
+                // program have one mapping, however many steps they have.
                 return map_program(
                     network_, machine_, mapping,
                     of_all_cores({.batch = batches_.batch, .inferences = groups * batches_.batch}, machine_));
@@ -147,8 +156,9 @@ private:
                              .batches = made.batches,
                              .cycles = made.cycles,
                              .of_next_group = made.of_next_group,
+                             .memory_cycles = made.memory_cycles,
                              .by_run = made.by_run});
-            if (!best_ || of_batch(made) < of_batch(*best_)) best_ = std::move(made);
+            if (!best_ || cost(made) + static_cast<double>(gain) < cost(*best_)) best_ = std::move(made);
             return true;
         } catch (const ModelError& error) {
             if (!failed_) failed_ = error;
@@ -163,8 +173,10 @@ private:
             numbers.insert(divide_up(std::uint64_t{batches_.batch}, parts));
         int slower = 0;
         for (const std::uint64_t images : numbers) {
-            // With all of vector memory for tiles, there may be room.
-            if (!predict_mapping({.images = images}) && !predict_mapping({.images = images, .kept_share = 0}))
+            // With other rows for tiles, or all of them, there may be room.
+            if (!predict_mapping({.images = images}) &&
+                !predict_mapping({.images = images, .room_by_step = true}) &&
+                !predict_mapping({.images = images, .kept_share = 0}))
                 continue;
             const bool is_slower = of_batch(made_.back()) > of_batch(*best_) + of_batch(*best_) / 4;
             slower = is_slower ? slower + 1 : 0;
@@ -191,10 +203,12 @@ private:
     /// The mappings with the fewest predicted cycles.
     std::vector<Mapping> fastest(std::size_t count) const {
         std::vector<std::pair<Cycle, const Mapping*>> all;
+        all.reserve(made_.size());
         for (const MappedProgram& each : made_) all.emplace_back(of_batch(each), &each.mapping);
         std::ranges::stable_sort(all, {}, &std::pair<Cycle, const Mapping*>::first);
         if (all.size() > count) all.resize(count);
         std::vector<Mapping> mappings;
+        mappings.reserve(all.size());
         for (const auto& [cycles, mapping] : all) mappings.push_back(*mapping);
         return mappings;
     }
@@ -209,12 +223,20 @@ private:
         }
     }
 
-    /// More tiles, as long as that is faster.
+    /// Tiles of other sizes, where that is faster by more than predictions are off.
     void predict_tiles() {
+        constexpr Cycle parts = 50;
         Mapping mapping = best_->mapping;
-        for (const std::uint64_t tiles : {2, 4, 8}) {
-            mapping.least_tiles = tiles;
-            if (!predict_mapping(mapping) || best_->mapping != mapping) break;
+        for (const bool by_step : {mapping.room_by_step, !mapping.room_by_step}) {
+            mapping.room_by_step = by_step;
+            Cycle least = std::numeric_limits<Cycle>::max();
+            for (const std::uint64_t tiles : {1U, 2U, 4U, 8U}) {
+                mapping.least_tiles = tiles;
+                predict_mapping(mapping, of_batch(*best_) / parts);
+                const auto found = std::ranges::find(made_, mapping, &MappedProgram::mapping);
+                if (found == made_.end() || of_batch(*found) >= least) break;
+                least = of_batch(*found);
+            }
         }
     }
 
@@ -282,7 +304,7 @@ std::string to_text(const Mapping& mapping, const Network& network) {
                                 network.layers[network.steps[segment.first].layer].name);
         }
     }
-    text += fmt::format("{:.0f} % kept", mapping.kept_share * 100);
+    text += fmt::format("{:.0f} % kept{}", mapping.kept_share * 100, mapping.room_by_step ? " by step" : "");
     return mapping.least_tiles == 1 ? text : text + fmt::format(", {} tiles", mapping.least_tiles);
 }
 
@@ -293,6 +315,7 @@ MappedProgram map_program(Network& network, const machine::MachineConfig& machin
     made.program = emit_program(network, std::move(plan), machine, batches);
     const Prediction predicted = predict(made.program, machine);
     made.cycles = predicted.cycles;
+    made.memory_cycles = predicted.memory_cycles;
     const std::size_t runs = layer_runs(network).size();
     made.by_run.resize(runs);
     std::size_t run = 0;

@@ -19,13 +19,14 @@ struct Mapping {
     std::uint64_t images = 1;  ///< that go through the network together
     std::vector<Segment> segments = {};
     double kept_share = 0.75;
+    bool room_by_step = false;      ///< Network::room_by_step
     std::uint64_t least_tiles = 1;  ///< Network::least_tiles
 
     bool operator==(const Mapping&) const = default;
 };
 
-/// What is chosen beside the images of the network: "75 % kept", or "1 from conv1, 8 from conv9, 75 % kept, 4
-/// tiles".
+/// What is chosen beside the images of the network: "75 % kept", or "1 from conv1, 8 from conv9, 75 % kept by
+/// step, 4 tiles".
 std::string to_text(const Mapping& mapping, const Network& network);
 
 struct MappedProgram {
@@ -34,6 +35,7 @@ struct MappedProgram {
     mapping::Batches batches = {};   ///< of a core
     Cycle cycles = 0;                ///< predicted for the program
     Cycle of_next_group = 0;         ///< of these, those of another group of images
+    Cycle memory_cycles = 0;         ///< of these, those in which high-bandwidth memory is busy
     std::vector<Cycle> by_run = {};  ///< of the last group: those of each run of steps of a layer
 };
 
@@ -41,7 +43,7 @@ struct MappedProgram {
 MappedProgram map_program(Network& network, const machine::MachineConfig& machine, const Mapping& mapping,
                           const mapping::Batches& batches, bool with_constants = false);
 
-/// The mapping that is predicted to be the fastest.
+/// The mapping that is predicted to be the fastest; of those that are about as fast, one that moves little.
 struct ChosenMapping {
     isa::Program program;  ///< with constants
     Mapping mapping;

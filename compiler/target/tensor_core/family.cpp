@@ -36,17 +36,21 @@ MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& mach
         mapped.chosen = choose_mapping(mapped.network, machine, batches);
         return mapped;
     };
-    NetworkForm form{.joins_steps = joins_steps};
-    for (bool* const needs_room :
-         {&form.joins_steps, &form.transposes_on_the_way, &form.packs_rows, &form.by_lines}) {
-        if (!*needs_room) continue;
+    // Each form that may need room is left out alone, and then all of them.
+    std::vector<NetworkForm> forms(5, NetworkForm{.joins_steps = joins_steps});
+    forms[1].joins_steps = false;
+    forms[2].transposes_on_the_way = false;
+    forms[3].by_lines = false;
+    forms[4].packs_rows = false;
+    for (const NetworkForm& form : forms) {
         try {
             return map_network(form);
         } catch (const ModelError&) {
-            *needs_room = false;
+            // The last one says what is wrong.
         }
     }
-    return map_network(form);
+    return map_network(
+        {.by_lines = false, .joins_steps = false, .packs_rows = false, .transposes_on_the_way = false});
 }
 
 struct Combined {

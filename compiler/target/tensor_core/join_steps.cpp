@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 #include <vector>
@@ -13,9 +14,9 @@
 namespace systole::tensor_core {
 namespace {
 
-/// A row of all tensors of a step takes at most so small a part of vector memory: there is room for tiles of
-/// many rows, also beside tensors that stay.
-constexpr std::uint64_t least_tiles = 64;
+/// A row of all tensors of a step takes at most so small a part of vector memory, so that there is room for
+/// tiles of many rows, also beside tensors that stay.
+constexpr std::uint64_t least_rows_of_tile = 64;
 
 class Joining {
 public:
@@ -29,12 +30,11 @@ public:
 
     void join() {
         std::vector<bool> moved(network_.steps.size());
-        for (std::size_t step = 0; step < network_.steps.size(); ++step) {
-            if (!is_chain(step)) continue;
-            if (const auto before = step_to_join(step, moved)) {
-                add_to(*before, step);
-                moved[step] = true;
-            }
+        for (std::size_t step = 0; step < moved.size(); ++step) {
+            const auto before = is_chain(step) ? step_to_join(step, moved) : std::nullopt;
+            if (!before) continue;
+            add_to(*before, step);
+            moved[step] = true;
         }
         std::size_t position = 0;
         std::erase_if(network_.steps, [&](const Step&) { return moved[position++]; });
@@ -54,8 +54,8 @@ private:
             others.insert(readers_[operand.tensor].begin(), readers_[operand.tensor].end());
             others.insert(writers_[operand.tensor].begin(), writers_[operand.tensor].end());
         }
-        for (auto other = others.rbegin(); other != others.rend(); ++other) {
-            if (*other < step && !moved[*other] && is_chain(*other) && can_join(*other, step)) return *other;
+        for (const std::size_t other : std::ranges::reverse_view(others)) {
+            if (other < step && !moved[other] && is_chain(other) && can_join(other, step)) return other;
         }
         return std::nullopt;
     }
@@ -92,7 +92,7 @@ private:
         std::uint64_t rows = 0;
         for (const TensorId id : tensors)
             rows += divide_up(network_.tensors[id].columns, std::uint64_t{machine_.vector_unit.lanes});
-        return rows <= machine_.vector_memory.rows / least_tiles;
+        return rows <= machine_.vector_memory.rows / least_rows_of_tile;
     }
 
     void add_to(std::size_t first, std::size_t second) {

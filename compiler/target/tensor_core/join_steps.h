@@ -6,8 +6,8 @@
 namespace systole::tensor_core {
 
 /// Chains that read rows which another chain reads or writes become further results of its step, so that
-/// these rows come in once. Steps keep an order in which each follows those that it reads. The bits of all
-/// tensors are the same.
+/// these rows come in once. Steps keep an order in which each follows those that it reads. The work counts
+/// for the layer of the step that it joins. The bits of all tensors are the same.
 void join_steps(Network& network, const machine::MachineConfig& machine);
 
 }  // namespace systole::tensor_core

@@ -208,9 +208,9 @@ private:
             return static_cast<double>(life.last - life.first + 1) /
                    static_cast<double>(uses[static_cast<std::size_t>(tensor - network_.tensors.data())]);
         });
-        for (Tensor* const each_tensor : tensors) {
-            Tensor& tensor = *each_tensor;
-            if (is_constant(tensor) || tensor.is_moved || !is_used(tensor) || !tensor.may_stay) continue;
+        for (Tensor* const place : tensors) {
+            Tensor& tensor = *place;
+            if (is_constant(tensor) || tensor.is_moved || !tensor.may_stay) continue;
             const std::uint64_t each = tensor.image_rows * tensor.images;
             const std::uint64_t all = each * panels_of(tensor, lanes_);
             const Lifetime& life = life_of(tensor);

@@ -31,7 +31,9 @@ std::optional<operators::WordStep> only_step(const ir::Graph& graph, const ir::N
 /// Whether all that a node does is to round its input to bfloat16.
 bool only_rounds(const ir::Graph& graph, const ir::Node& node) {
     const auto step = only_step(graph, node);
-    return step && step->operation == WordOperation::RoundToBfloat16;
+    const DataType type = graph.values[node.inputs[0]].type;
+    return step && step->operation == WordOperation::RoundToBfloat16 &&
+           (type == DataType::Float32 || type == DataType::Bfloat16);
 }
 
 /// Whether all that a node does is to call a bfloat16 a float32.

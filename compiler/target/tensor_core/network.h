@@ -194,6 +194,10 @@ struct Network {
     /// on.
     std::uint64_t least_tiles = 1;
     static constexpr std::uint64_t least_tile_rows = 256;
+    /// Tiles of a step have all rows of vector memory in which no tensor stays meanwhile. Otherwise, all
+    /// steps have the same rows: what stays is not where tiles of its neighbours were, so that steps overlap
+    /// more.
+    bool room_by_step = false;
     /// All steps in order; none: all of them, with all images.
     std::vector<Segment> segments;
     std::vector<Tensor> tensors;

@@ -110,8 +110,8 @@ std::uint64_t StepEmitter::rows_of_panel(const Step& step, const ResultRows& of,
     return rows;
 }
 
-/// Of the free rows: those of two panels of the weights, while one is worked on and the next comes in; not so
-/// many that there are few for the tiles.
+/// Of the free rows: those of three panels of the weights, as a part takes a third of what is free
+/// (multiply); not so many that there are few for the tiles.
 std::uint64_t StepEmitter::room_for_weights(const Step& step, std::uint64_t gap) const {
     const std::uint64_t panel = round_up(depth_of(step), array_rows_);
     return std::min(gap / 3, 3 * panel);

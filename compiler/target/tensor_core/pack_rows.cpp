@@ -87,8 +87,7 @@ private:
         if (step.sources.empty() && step.kind != StepKind::Chain && !can_be_source(network_, step))
             keep_apart(step.source);
         if (step.kind == StepKind::Product) {
-            const bool takes_pairs =
-                step.passes.size() == 1 && step.matrices.count() == 1 && !step.reads_lines && !step.window;
+            const bool takes_pairs = step.passes.size() == 1 && step.matrices.count() == 1 && !step.window;
             if (!takes_pairs) keep_apart(step.weights);
         }
         if (step.kind == StepKind::Depthwise) keep_apart(step.weights);

@@ -108,7 +108,9 @@ public:
 
     Prediction prediction() {
         end_part();
-        return {.cycles = ended_, .parts = std::move(parts_)};
+        return {.cycles = ended_,
+                .memory_cycles = timing::hbm_cycles(hbm_rows_ * machine_.vector_row_bytes(), machine_),
+                .parts = std::move(parts_)};
     }
 
 private:

@@ -17,6 +17,7 @@ struct TaggedCycles {
 
 struct Prediction {
     Cycle cycles = 0;
+    Cycle memory_cycles = 0;               ///< of them, those that high-bandwidth memory is busy
     std::vector<TaggedCycles> parts = {};  ///< in the order of the program; their sum is `cycles`
 };
 

@@ -214,12 +214,12 @@ void StepEmitter::multiply_cuts(const Work& work, std::uint64_t panel, std::uint
                                 const LoadedWeights& weights) {
     const Step& step = work.step;
     const Tensor& tensor = network_.tensors[step.weights];
-    const std::uint16_t columns = static_cast<std::uint16_t>(columns_of_panel(step.result, panel));
+    const auto columns = static_cast<std::uint16_t>(columns_of_panel(step.result, panel));
     const bool packed =
         tensor.is_packed || (tensor.is_weights && weight_tiles(tensor, step, machine_).packed);
     if (step.weights_transposed) stream_.set(Register::WeightsPanelRows, field32(weights.panel_rows));
     for (std::uint64_t cut = first; cut < end; ++cut) {
-        const std::uint16_t depth =
+        const auto depth =
             static_cast<std::uint16_t>(std::min(array_rows_, depth_of(step) - cut * array_rows_));
         stream_.set(Register::ProductFirst, field32(cut * array_rows_));
         for (std::size_t pass = 0; pass < step.passes.size(); ++pass) {

@@ -97,7 +97,10 @@ std::uint64_t StepEmitter::row_of(TensorId id) const {
 }
 
 void StepEmitter::emit(const Step& step) {
-    pool_.resize(tile_rows_.at(static_cast<std::size_t>(&step - network_.steps.data())));
+    pool_.resize(std::ranges::min(tile_rows_));
+    // For large products, more room is always less to move.
+    if (network_.room_by_step || goes_by_panels(step))
+        pool_.resize(tile_rows_.at(static_cast<std::size_t>(&step - network_.steps.data())));
     stream_.tag(u16(step.layer + 1));
     if (step.kind == StepKind::Move) return move(step);
     if (step.kind == StepKind::MoveBoxes) return move_boxes(step);
@@ -133,6 +136,7 @@ void StepEmitter::fail_for_room(const Step& step, std::uint64_t rows) const {
 
 // Room for tiles.
 
+/// For a whole tile; what comes and goes panel by panel is not in it (rows_of_panel).
 std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, const Tile& tile) const {
     std::uint64_t rows = operand_rows(step, of, tile);
     const bool has_whole_result = !is_kept(step.result) && !stores_columns(step) && !goes_by_panels(step);
@@ -304,6 +308,8 @@ bool StepEmitter::goes_by_pairs(const Step& step) const {
 
 std::uint64_t StepEmitter::lines_together(const Step& step, const ResultRows& of) const {
     if (step.source_transposed) return lanes_;
+    // Rows that become one are an even number, if they are packed.
+    if (step.kind == StepKind::ReduceRows) return 1;
     return goes_by_pairs(step) && of.width % 2 != 0 ? 2 : 1;
 }
 

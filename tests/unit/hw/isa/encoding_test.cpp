@@ -347,6 +347,11 @@ TEST_CASE("Only the specified opcodes exist", "[isa][encoding]") {
         // `keep` needs repeat 0, and flags 1 with operation 1 suit the rest.
         if (opcodes.count(opcode) == 0) {
             CHECK_THROWS_AS(decoded(bytes), ProgramError);
+        } else if (opcode == 0x70) {
+            CHECK_THROWS_WITH(decoded(bytes),
+                              "byte 0: infeed: flags are 0x01; other bits than 0x80 must be 0");
+            bytes[17] = 0;
+            CHECK_NOTHROW(decoded(bytes));
         } else if (opcode == 0x31) {
             bytes[1] = 3;  // a pooling operation: `line` and `other` are not for all
             bytes[9] = bytes[10] = bytes[11] = 0;

@@ -232,7 +232,10 @@ private:
 
     template <class Each>
     void fill_for_tensor_core(Each& each) {
-        if constexpr (std::is_same_v<Each, Infeed> || std::is_same_v<Each, Outfeed>) {
+        if constexpr (std::is_same_v<Each, Infeed>) {
+            each = {host_address(), number32(0, UINT32_MAX), number32(1, UINT32_MAX), number32(1, 0xffffff),
+                    coin()};
+        } else if constexpr (std::is_same_v<Each, Outfeed>) {
             each = {host_address(), number32(0, UINT32_MAX), number32(1, UINT32_MAX),
                     number32(1, UINT32_MAX)};
         } else if constexpr (std::is_same_v<Each, DmaIn> || std::is_same_v<Each, DmaOut>) {
