@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <utility>
 #include <vector>
@@ -48,13 +48,13 @@ private:
 
     /// The last one of the chains before a step whose rows it shares.
     std::optional<std::size_t> step_to_join(std::size_t step, const std::vector<bool>& moved) const {
-        std::set<std::size_t> others;
+        std::set<std::size_t, std::greater<>> others;  // the last one first
         for (const Operand& operand : network_.steps[step].chains[0].operands) {
             if (operand.kind != OperandKind::Rows) continue;
             others.insert(readers_[operand.tensor].begin(), readers_[operand.tensor].end());
             others.insert(writers_[operand.tensor].begin(), writers_[operand.tensor].end());
         }
-        for (const std::size_t other : std::ranges::reverse_view(others)) {
+        for (const std::size_t other : others) {
             if (other < step && !moved[other] && is_chain(other) && can_join(other, step)) return other;
         }
         return std::nullopt;
