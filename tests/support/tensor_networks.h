@@ -54,6 +54,20 @@ inline machine::MachineConfig random_core(std::mt19937& random) {
     return machine;
 }
 
+inline machine::MachineConfig core_of_16_lanes(std::uint32_t vector_memory_rows) {
+    machine::MachineConfig machine;
+    machine.name = "core";
+    machine.family = machine::Family::TensorCore;
+    machine.clock_mhz = 700;
+    machine.matrix_unit.formats = machine::float_array_formats();
+    machine.matrix_unit.rows = machine.matrix_unit.columns = machine.vector_unit.lanes = 16;
+    machine.vector_unit.sublanes = 4;
+    machine.vector_memory.rows = vector_memory_rows;
+    machine.hbm.bytes = std::uint64_t{1} << 28U;
+    machine.hbm.bandwidth_gb_per_s = 40;
+    return machine;
+}
+
 /// The elements of inputs or outputs, each as the word that a tensor core has.
 using WordTensors = std::vector<std::vector<std::uint32_t>>;
 

@@ -81,6 +81,7 @@ StepEmitter::StepEmitter(const Network& network, const MemoryPlan& plan,
       lanes_(machine.vector_unit.lanes),
       array_rows_(machine.matrix_unit.rows),
       tile_rows_(plan.tile_rows),
+      least_tile_rows_(tile_rows_.empty() ? 0 : std::ranges::min(tile_rows_)),
       stream_(stream) {}
 
 void StepEmitter::begin(std::uint64_t first_image, std::uint64_t images, std::uint64_t turn) {
@@ -97,7 +98,7 @@ std::uint64_t StepEmitter::row_of(TensorId id) const {
 }
 
 void StepEmitter::emit(const Step& step) {
-    pool_.resize(std::ranges::min(tile_rows_));
+    pool_.resize(least_tile_rows_);
     // For large products, more room is always less to move.
     if (network_.room_by_step || goes_by_panels(step))
         pool_.resize(tile_rows_.at(static_cast<std::size_t>(&step - network_.steps.data())));

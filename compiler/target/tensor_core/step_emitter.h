@@ -254,7 +254,8 @@ private:
     const machine::MachineConfig& machine_;
     const std::uint64_t lanes_;
     const std::uint64_t array_rows_;
-    const std::vector<std::uint64_t>& tile_rows_;
+    const std::vector<std::uint64_t>& tile_rows_;  ///< by step
+    const std::uint64_t least_tile_rows_;          ///< those that all steps have
     TilePool pool_;
     emit::InstructionStream& stream_;
     ChainTable chains_;

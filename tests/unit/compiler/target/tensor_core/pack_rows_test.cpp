@@ -143,16 +143,7 @@ TEST_CASE("Matrices of an odd number of rows share no row", "[tensor_core][pack_
 
 TEST_CASE("A sum of packed rows goes through vector memory row by row", "[tensor_core][pack_rows]") {
     // Two sums of 120 rows: there is room for the rows of one.
-    machine::MachineConfig machine;
-    machine.name = "core";
-    machine.family = machine::Family::TensorCore;
-    machine.clock_mhz = 700;
-    machine.matrix_unit.formats = machine::float_array_formats();
-    machine.matrix_unit.rows = machine.matrix_unit.columns = machine.vector_unit.lanes = 16;
-    machine.vector_unit.sublanes = 4;
-    machine.vector_memory.rows = 300;
-    machine.hbm.bytes = std::uint64_t{1} << 20U;
-    machine.hbm.bandwidth_gb_per_s = 40;
+    const machine::MachineConfig machine = tests::core_of_16_lanes(300);
     const ir::Graph graph = tests::graph_of_text(
         "graph \"g\"\ninputs %0\noutputs %1\n%0 bfloat16 1x2x120x16 \"x\"\n%1 float32 1x2x1x16 \"s\"\n"
         "%1 = word_reduce(%0) \"s\" {reduction \"sum\", axes [2], keep 1, sum_tile 16}\n");

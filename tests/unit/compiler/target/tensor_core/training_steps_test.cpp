@@ -143,20 +143,6 @@ std::uint64_t rows_moved(const isa::Program& program) {
     return rows;
 }
 
-machine::MachineConfig core_of_16_lanes(std::uint32_t vector_memory_rows) {
-    machine::MachineConfig machine;
-    machine.name = "core";
-    machine.family = machine::Family::TensorCore;
-    machine.clock_mhz = 700;
-    machine.matrix_unit.formats = machine::float_array_formats();
-    machine.matrix_unit.rows = machine.matrix_unit.columns = machine.vector_unit.lanes = 16;
-    machine.vector_unit.sublanes = 4;
-    machine.vector_memory.rows = vector_memory_rows;
-    machine.hbm.bytes = std::uint64_t{1} << 28U;
-    machine.hbm.bandwidth_gb_per_s = 40;
-    return machine;
-}
-
 }  // namespace
 
 TEST_CASE("Steps of training give the reference's bits with any mapping", "[tensor_core][training_steps]") {
@@ -231,7 +217,7 @@ TEST_CASE("A step reads and writes what it must: 28 bytes a parameter for the op
     const std::uint32_t width = 512;
     const ir::Graph graph =
         prepared(TrainingStep({.examples = 2, .widths = {width, width, width}, .sum_tile = 16}).graph());
-    const machine::MachineConfig machine = core_of_16_lanes(16384);
+    const machine::MachineConfig machine = tests::core_of_16_lanes(16384);
     const auto moved = [&](const NetworkForm& form) {
         Network network = make_network(graph, machine, 1, form);
         const MappedProgram mapped =
@@ -251,7 +237,7 @@ TEST_CASE("Rows of bfloat16 take half of the transfers", "[tensor_core][training
     // Many examples, which do not stay in vector memory.
     const ir::Graph graph =
         prepared(TrainingStep({.examples = 4096, .widths = {32, 32, 32}, .sum_tile = 16}).graph());
-    const machine::MachineConfig machine = core_of_16_lanes(2048);
+    const machine::MachineConfig machine = tests::core_of_16_lanes(2048);
     const auto moved = [&](const NetworkForm& form) {
         Network network = make_network(graph, machine, 1, form);
         return static_cast<double>(
