@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "compiler/frontend/hlo/axes.h"
 #include "compiler/frontend/hlo/to_graph/graph_maker.h"
@@ -112,6 +114,26 @@ Array image_of(GraphMaker& maker, const Array& array, std::int64_t outer, std::i
     return maker.reshape(moved, dimensions);
 }
 
+/// A product with all axes of both operands that are not free; the contracting ones in the same order.
+Array product_of_matrices(GraphMaker& maker, const Array& left, const Array& right, const Dot& dot,
+                          std::vector<ir::NamedAttribute> attributes) {
+    const Numbers left_free =
+        other_axes(left.dimensions.size(), concatenated(dot.left_batch, dot.left_contracting));
+    const Numbers right_free =
+        other_axes(right.dimensions.size(), concatenated(dot.right_batch, dot.right_contracting));
+    const Matrices a = matrices_of(maker, left, dot.left_batch, left_free, dot.left_contracting, false);
+    const Matrices b = matrices_of(maker, right, dot.right_batch, right_free, dot.right_contracting, true);
+    attributes.emplace_back("transposed_a", std::int64_t{a.is_transposed ? 1 : 0});
+    // [K, N] is the second operand as it is.
+    attributes.emplace_back("transposed_b", std::int64_t{b.is_transposed ? 0 : 1});
+    Array sums{.id = maker.append("word_product", std::move(attributes),
+                                  {maker.value_of(a.array), maker.value_of(b.array)}, DataType::Float32),
+               .type = ElementType::F32};
+    const ir::Shape& shape = maker.value(sums.id).shape;
+    for (std::size_t axis = 1; axis < shape.rank(); ++axis) sums.dimensions.push_back(shape[axis]);
+    return sums;
+}
+
 /// A window of each of two axes; lines have one element if there is one axis.
 std::vector<WindowDimension> of_two_axes(std::vector<WindowDimension> window) {
     while (window.size() < 2) window.insert(window.begin(), WindowDimension{});
@@ -126,24 +148,72 @@ Arrays map_dot(GraphMaker& maker, const Operation& operation) {
     const Array& right = operation.operand(1);
     require_floats(left);
     require_floats(right);
-    const Numbers left_free =
-        other_axes(left.dimensions.size(), concatenated(dot.left_batch, dot.left_contracting));
-    const Numbers right_free =
-        other_axes(right.dimensions.size(), concatenated(dot.right_batch, dot.right_contracting));
-    const Matrices a = matrices_of(maker, left, dot.left_batch, left_free, dot.left_contracting, false);
-    const Matrices b = matrices_of(maker, right, dot.right_batch, right_free, dot.right_contracting, true);
-    std::vector<ir::NamedAttribute> attributes = precision_of(dot.precision, dot.has_algorithm);
-    attributes.emplace_back("transposed_a", std::int64_t{a.is_transposed ? 1 : 0});
-    // [K, N] is the second operand as it is.
-    attributes.emplace_back("transposed_b", std::int64_t{b.is_transposed ? 0 : 1});
-    Array sums{.id = maker.append("word_product", std::move(attributes),
-                                  {maker.value_of(a.array), maker.value_of(b.array)}, DataType::Float32),
-               .type = ElementType::F32};
-    const ir::Shape& shape = maker.value(sums.id).shape;
-    for (std::size_t axis = 1; axis < shape.rank(); ++axis) sums.dimensions.push_back(shape[axis]);
+    const Array sums =
+        product_of_matrices(maker, left, right, dot, precision_of(dot.precision, dot.has_algorithm));
     const Shape& result = maker.result_of(operation);
     return {maker.reshape(as_result(maker, sums, result.type), result.dimensions)};
 }
+
+namespace {
+
+/// Whether a convolution has one window, all of whose taps are elements of the image: so are gradients of 1 x
+/// 1 kernels.
+bool is_one_window(const Operation& operation, const Shape& result) {
+    const auto& convolution = operation.attributes<Convolution>();
+    if (convolution.feature_groups != 1 || convolution.batch_groups != 1) return false;
+    for (std::size_t i = 0; i < convolution.window.size(); ++i) {
+        const WindowDimension& each = convolution.window[i];
+        const std::int64_t extent = operation.operand(0).dimensions[place(convolution.input.spatial[i])];
+        const std::int64_t last = (each.size - 1) * each.window_dilation - each.padding_low;
+        if (result.dimensions[place(convolution.output.spatial[i])] != 1 || each.base_dilation != 1 ||
+            each.padding_low > 0 || last >= extent)
+            return false;
+    }
+    return true;
+}
+
+/// A convolution with one window is a product of matrices. Its sums go over the images' elements in the order
+/// in which they lie.
+Arrays map_one_window(GraphMaker& maker, const Operation& operation, const Shape& result) {
+    const auto& convolution = operation.attributes<Convolution>();
+    Array image = operation.operand(0);
+    Array kernel = operation.operand(1);
+    Numbers first(image.dimensions.size(), 0);
+    Numbers step(image.dimensions.size(), 1);
+    Numbers count = image.dimensions;
+    Numbers kernel_first(kernel.dimensions.size(), 0);
+    Numbers kernel_step(kernel.dimensions.size(), 1);
+    // The axes of the kernel that an axis of the image meets.
+    std::vector<std::pair<std::int64_t, std::int64_t>> contracting{
+        {convolution.input.feature, convolution.kernel.feature}};
+    for (std::size_t i = 0; i < convolution.window.size(); ++i) {
+        const WindowDimension& each = convolution.window[i];
+        const std::int64_t axis = convolution.input.spatial[i];
+        const std::int64_t kernel_axis = convolution.kernel.spatial[i];
+        first[place(axis)] = -each.padding_low;
+        step[place(axis)] = each.window_dilation;
+        count[place(axis)] = each.size;
+        contracting.emplace_back(axis, kernel_axis);
+        if (!each.is_reversed) continue;
+        kernel_first[place(kernel_axis)] = each.size - 1;
+        kernel_step[place(kernel_axis)] = -1;
+    }
+    image = maker.slice(image, first, step, count);
+    kernel = maker.slice(kernel, kernel_first, kernel_step, kernel.dimensions);
+    std::ranges::sort(contracting);
+    Dot dot;
+    for (const auto& [axis, kernel_axis] : contracting) {
+        dot.left_contracting.push_back(axis);
+        dot.right_contracting.push_back(kernel_axis);
+    }
+    Array array =
+        as_result(maker, product_of_matrices(maker, image, kernel, dot, precision_of(convolution.precision)),
+                  result.type);
+    if (convolution.output.batch > convolution.output.feature) array = maker.transpose(array, {1, 0});
+    return {maker.reshape(array, result.dimensions)};
+}
+
+}  // namespace
 
 Arrays map_convolution(GraphMaker& maker, const Operation& operation) {
     const auto& convolution = operation.attributes<Convolution>();
@@ -153,6 +223,8 @@ Arrays map_convolution(GraphMaker& maker, const Operation& operation) {
         throw ModelError(fmt::format("it has {} spatial axes; programs are compiled with at most 2",
                                      convolution.window.size()));
     }
+    if (is_one_window(operation, maker.result_of(operation)))
+        return map_one_window(maker, operation, maker.result_of(operation));
     // Features may lie in groups of the batch, which become groups of features.
     Array image = image_of(maker, operation.operand(0), convolution.input.batch, convolution.input.feature,
                            convolution.input.spatial, true);
