@@ -36,12 +36,14 @@ MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& mach
         mapped.chosen = choose_mapping(mapped.network, machine, batches);
         return mapped;
     };
-    // Each form that may need room is left out alone, and then all of them.
-    std::vector<NetworkForm> forms(5, NetworkForm{.joins_steps = joins_steps});
-    forms[1].joins_steps = false;
-    forms[2].transposes_on_the_way = false;
-    forms[3].by_lines = false;
-    forms[4].packs_rows = false;
+    // Where there is no room, steps go in another order; then each form that may need room is left out alone,
+    // and at last all of them.
+    std::vector<NetworkForm> forms(6, NetworkForm{.joins_steps = joins_steps, .frees_early = true});
+    forms[0].frees_early = false;
+    forms[2].joins_steps = false;
+    forms[3].transposes_on_the_way = false;
+    forms[4].by_lines = false;
+    forms[5].packs_rows = false;
     for (const NetworkForm& form : forms) {
         try {
             return map_network(form);
@@ -49,8 +51,11 @@ MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& mach
             // The last one says what is wrong.
         }
     }
-    return map_network(
-        {.by_lines = false, .joins_steps = false, .packs_rows = false, .transposes_on_the_way = false});
+    return map_network({.by_lines = false,
+                        .joins_steps = false,
+                        .packs_rows = false,
+                        .transposes_on_the_way = false,
+                        .frees_early = true});
 }
 
 struct Combined {

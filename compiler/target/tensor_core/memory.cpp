@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <span>
@@ -230,7 +231,14 @@ private:
     void place_others(bool alternates) {
         std::vector<Taken> taken;
         const std::uint64_t begin = end_;
-        for (Tensor& tensor : network_.tensors) {
+        // Large ones come first: small ones find room between them.
+        std::vector<Tensor*> tensors;
+        for (Tensor& tensor : network_.tensors) tensors.push_back(&tensor);
+        std::ranges::stable_sort(tensors, std::greater<>(), [&](const Tensor* tensor) {
+            return tensor->image_rows * tensor->images * panels_of(*tensor, lanes_);
+        });
+        for (Tensor* const place : tensors) {
+            Tensor& tensor = *place;
             if (is_constant(tensor) || tensor.home == Home::VectorMemory) continue;
             if (!is_used(tensor) && !tensor.is_moved) continue;
             const auto id = static_cast<TensorId>(&tensor - network_.tensors.data());

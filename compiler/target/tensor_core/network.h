@@ -227,6 +227,8 @@ struct NetworkForm {
     bool joins_steps = true;  ///< chains that read the same rows are one step
     bool packs_rows = true;   ///< of bfloat16, two in one
     bool transposes_on_the_way = true;  ///< sources of products, where their columns are needed as rows
+    /// Steps go in an order in which fewer bytes are there at a time, and not in the program's.
+    bool frees_early = false;
 };
 
 /// The graph must outlive the result. Throws ModelError, in one line with the layer, for what the machine

@@ -12,6 +12,7 @@
 #include "compiler/operators/words.h"
 #include "compiler/target/tensor_core/join_steps.h"
 #include "compiler/target/tensor_core/moves.h"
+#include "compiler/target/tensor_core/order_steps.h"
 #include "compiler/target/tensor_core/pack_rows.h"
 #include "compiler/target/tensor_core/side_by_side.h"
 
@@ -237,6 +238,12 @@ void NetworkBuilder::finish() {
     }
     if (form_.joins_steps) join_steps(network_, machine_);
     keep_worked_layers();
+    if (form_.packs_rows) pack_rows(network_, machine_);
+    if (form_.frees_early) order_steps(network_, machine_);
+    find_lives();
+}
+
+void NetworkBuilder::find_lives() {
     const auto end = static_cast<std::uint32_t>(network_.steps.size());
     for (Tensor& each : network_.tensors) each.first = end;
     for (std::uint32_t i = 0; i < end; ++i) {
@@ -255,7 +262,6 @@ void NetworkBuilder::finish() {
         tensor(output).last = end;
         tensor(output).is_moved = true;
     }
-    if (form_.packs_rows) pack_rows(network_, machine_);
 }
 
 void NetworkBuilder::keep_worked_layers() {

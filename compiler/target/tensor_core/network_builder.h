@@ -81,9 +81,10 @@ private:
     void begin_layer(const ir::Node& node);
     std::uint32_t layer() const { return static_cast<std::uint32_t>(network_.layers.size() - 1); }
     void add_node(const ir::NodeView& node);
-    /// Closes the gaps of steps that moved behind others, joins steps, finds how long tensors live, and packs
-    /// rows.
+    /// Closes the gaps of steps that moved behind others, joins steps, packs rows, and orders steps.
     void finish();
+    /// From which step to which each tensor lives.
+    void find_lives();
     /// Layers without a step of their own are part of others.
     void keep_worked_layers();
 
