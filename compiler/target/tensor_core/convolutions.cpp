@@ -5,6 +5,7 @@
 #include <array>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -80,9 +81,16 @@ public:
                               columns[0].taps.size() == window_.kernel_width && lines[0].skipped == 0 &&
                               columns[0].skipped == 0;
         if (is_whole) {
+            // Whether a row of the source is a line of pixels.
+            const std::optional<TensorId> by_lines = source_by_lines(lines[0], columns[0]);
             Step step =
-                product(builder_.tensor_of(view_.node().inputs[0]),
+                product(by_lines ? *by_lines : builder_.tensor_of(view_.node().inputs[0]),
                         builder_.weights_of(view_.node().inputs[1], passes_), lines[0], columns[0], image_);
+            if (by_lines) {
+                step.reads_lines = true;
+                step.by_depth = false;
+                builder_.tensor(step.source).is_moved = true;
+            }
             step.result = builder_.new_tensor(view_.node().output());
             builder_.set_value(view_.node().output(), std::move(step));
             return;
@@ -111,25 +119,45 @@ private:
     std::uint32_t group_filters() const { return output_.channels / groups_; }
     bool is_shared() const { return !view_.output().has_batch(); }
 
+    /// Whether each output is made of the pixel at its place.
+    bool is_every_pixel(const PhaseWindows& lines, const PhaseWindows& columns,
+                        const ir::FeatureMap& image) const {
+        return window_of(lines, columns) == ir::Window{} && lines.outputs.size() == image.height &&
+               columns.outputs.size() == image.width;
+    }
+    static ir::Window window_of(const PhaseWindows& lines, const PhaseWindows& columns) {
+        return {.kernel_height = static_cast<std::uint32_t>(lines.taps.size()),
+                .kernel_width = static_cast<std::uint32_t>(columns.taps.size()),
+                .stride_y = lines.stride,
+                .stride_x = columns.stride,
+                .pad_top = lines.pad,
+                .pad_left = columns.pad,
+                .dilation_y = lines.dilation,
+                .dilation_x = columns.dilation};
+    }
+
+    /// The images as lines of pixels, if they lie so and windows read them.
+    std::optional<TensorId> source_by_lines(const PhaseWindows& lines, const PhaseWindows& columns) const {
+        if (image_.width == 1 || is_every_pixel(lines, columns, image_)) return std::nullopt;
+        return builder_.reshaped_from(
+            view_.node().inputs[0], {images_ * image_.height, std::uint64_t{image_.width} * image_.channels});
+    }
+
     /// Windows of a phase over an image, without a result.
     Step product(TensorId source, TensorId weights, const PhaseWindows& lines, const PhaseWindows& columns,
                  const ir::FeatureMap& image) const {
         Step step{.kind = StepKind::Product, .source = source, .weights = weights};
         step.passes = passes_;
-        const ir::Window window{.kernel_height = static_cast<std::uint32_t>(lines.taps.size()),
-                                .kernel_width = static_cast<std::uint32_t>(columns.taps.size()),
-                                .stride_y = lines.stride,
-                                .stride_x = columns.stride,
-                                .pad_top = lines.pad,
-                                .pad_left = columns.pad,
-                                .dilation_y = lines.dilation,
-                                .dilation_x = columns.dilation};
+        if (is_every_pixel(lines, columns, image)) return step;
+        const ir::Window window = window_of(lines, columns);
         const ir::FeatureMap output{static_cast<std::uint32_t>(lines.outputs.size()),
                                     static_cast<std::uint32_t>(columns.outputs.size()), group_filters()};
-        const bool is_every_pixel =
-            window == ir::Window{} && output.height == image.height && output.width == image.width;
-        if (is_every_pixel) return step;
         step.window = window;
+        // A kernel that is larger than the result comes in line by line, if cuts of the sums do not cross
+        // lines.
+        const std::uint64_t line_depth = window.kernel_width * std::uint64_t{image.channels};
+        step.by_depth = window.kernel_height > output.height && !kernel_.constant &&
+                        line_depth % builder_.array_rows() == 0;
         step.inner_images = images_;
         step.image = image;
         step.output = output;

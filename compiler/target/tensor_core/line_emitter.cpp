@@ -161,18 +161,23 @@ void StepEmitter::load_strips(const Work& work, std::uint64_t to) {
         const bool by_image = stride == 1 || inside.lines == 1;
         const std::uint64_t turns = by_image ? 1 : tile.images;
         const std::uint64_t blocks = by_image ? tile.images : inside.lines;
+        // Images of a set follow each other.
+        const std::uint64_t inner = step.inner_images;
+        const std::uint64_t apart = inner == 1 ? source.image_rows : step.image.height;
         if (blocks > 1) {
-            stream_.set(Register::DmaHbmRows, field32(by_image ? source.image_rows : stride));
+            stream_.set(Register::DmaHbmRows, field32(by_image ? apart : stride));
             stream_.set(Register::DmaMemoryRows, field32(by_image ? tile.lines : 1));
         }
         for (std::uint64_t panel = 0; panel < panels(step.source); ++panel) {
             for (std::uint64_t turn = 0; turn < turns; ++turn) {
                 const std::uint64_t image = tile.image + turn;
-                stream_.append(isa::DmaIn{.hbm_row = field32(row_of(step.source) + panel * source.panel_rows +
-                                                             image * source.image_rows + inside.source_line),
-                                          .row = field32(strip + panel * outputs + turn * tile.lines + above),
-                                          .rows = field32(by_image ? inside.lines : 1),
-                                          .blocks = field32(blocks)});
+                const std::uint64_t first = image / inner * source.image_rows + image % inner * apart;
+                stream_.append(
+                    isa::DmaIn{.hbm_row = field32(row_of(step.source) + panel * source.panel_rows +
+                                                  (inner == 1 ? image * apart : first) + inside.source_line),
+                               .row = field32(strip + panel * outputs + turn * tile.lines + above),
+                               .rows = field32(by_image ? inside.lines : 1),
+                               .blocks = field32(blocks)});
             }
         }
     }

@@ -286,7 +286,7 @@ private:
         bool is_read = false;
         for (const Step& step : network_.steps) {
             if (std::ranges::count(read_by(step), id) == 0) continue;
-            if (!step.reads_lines) return false;
+            if (!step.reads_lines || step.source != id || step.weights == id) return false;
             is_read = true;
         }
         return is_read;

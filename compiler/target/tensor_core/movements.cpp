@@ -42,7 +42,7 @@ void NetworkBuilder::add_movement(const NodeView& view) {
     if (node.is("reshape") || node.is("identity") ||
         (node.is("expand") && view.input().shape.elements() == view.output().shape.elements())) {
         require_words(view.input());
-        if (matrix_of(view.input().shape) == matrix_of(view.output().shape)) {
+        if (shape_of(node.inputs[0]) == shape_of(node.output())) {
             tensors_.emplace(node.output(), tensor_of(node.inputs[0]));
             if (const auto found = producers_.find(node.inputs[0]); found != producers_.end() &&
                                                                     readers_[node.inputs[0]].size() == 1 &&

@@ -19,6 +19,11 @@ std::vector<TensorId> read_by(const Step& step) {
     if (step.kind != StepKind::Chain && step.sources.empty()) read.push_back(step.source);
     if (step.kind == StepKind::Product || step.kind == StepKind::Depthwise) read.push_back(step.weights);
     if (step.kind == StepKind::SelectAndScatter) read.push_back(step.scattered);
+    if (step.before) {
+        for (const Operand& operand : step.before->operands) {
+            if (operand.tensor != step.source) read.push_back(operand.tensor);
+        }
+    }
     const std::vector<TensorId> own = written_by(step);
     for (const ChainUse* const chain : chains_of(step)) {
         for (const Operand& operand : chain->operands) {

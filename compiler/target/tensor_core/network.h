@@ -146,7 +146,10 @@ struct Step {
     /// Of Product, without: a row is one of the source.
     std::optional<ir::Window> window = {};
     bool source_transposed = false;  ///< of Product: columns of the source are rows of the result
-    bool reads_lines = false;        ///< of Product with a window: a row of the source is a line of the image
+    /// Of Product: some of the depth comes in at a time, while the sums wait in vector memory. With
+    /// `source_transposed`, some rows of source and weights; with a window, some lines of the kernel.
+    bool by_depth = false;
+    bool reads_lines = false;  ///< of Product with a window: a row of the source is a line of the image
     /// With a window: images of the source in each image of the graph, and as many of the result.
     std::uint64_t inner_images = 1;
     ir::FeatureMap image = {};   ///< of the source, with a window
@@ -156,7 +159,11 @@ struct Step {
     std::uint64_t depth = 0;          ///< of each of them; 0: as many as the weights have rows
     bool weights_transposed = false;  ///< rows of the weights are columns of the result
     Reduction reduction = Reduction::Sum;
-    std::uint64_t reduced_rows = 1;           ///< of ReduceRows: that become one
+    std::uint64_t reduced_rows = 1;  ///< of ReduceRows: that become one
+    /// Of ReduceRows and ReduceLanes: what is reduced, computed on the way from the source and other rows
+    /// like it. Its operands are of kind Rows, the source among them, Row, ImageRow, Number or, of
+    /// ReduceLanes, Column.
+    std::optional<ChainUse> before = {};
     std::vector<ChainUse> chains = {};        ///< what becomes of the result, in order
     std::vector<FurtherResult> further = {};  ///< of Chain
     // Of Move, MoveBoxes, Transpose and AllReduce.

@@ -10,6 +10,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/words.h"
+#include "compiler/target/tensor_core/chains_before_reductions.h"
 #include "compiler/target/tensor_core/join_steps.h"
 #include "compiler/target/tensor_core/moves.h"
 #include "compiler/target/tensor_core/order_steps.h"
@@ -147,6 +148,14 @@ TensorId NetworkBuilder::tensor_of(ValueId id) {
     return made;
 }
 
+std::optional<TensorId> NetworkBuilder::reshaped_from(ValueId id, const MatrixShape& shape) {
+    const auto reshaped = reshaped_.find(id);
+    if (reshaped == reshaped_.end() || tensors_.contains(id)) return std::nullopt;
+    const TensorId source = tensor_of(reshaped->second);
+    if (MatrixShape{tensor(source).rows, tensor(source).columns} != shape) return std::nullopt;
+    return source;
+}
+
 TensorId NetworkBuilder::new_constant(const std::string& name, const MatrixShape& shape,
                                       std::vector<std::uint32_t> words) {
     const TensorId made = new_tensor(name, shape, true);
@@ -236,11 +245,35 @@ void NetworkBuilder::finish() {
     for (std::optional<Step>& step : steps_) {
         if (step) network_.steps.push_back(std::move(*step));
     }
+    put_chains_before_reductions(network_);
     if (form_.joins_steps) join_steps(network_, machine_);
     keep_worked_layers();
-    if (form_.packs_rows) pack_rows(network_, machine_);
+    if (form_.packs_rows) {
+        pack_behind_lines();
+        pack_rows(network_, machine_);
+    }
     if (form_.frees_early) order_steps(network_, machine_);
     find_lives();
+}
+
+void NetworkBuilder::pack_behind_lines() {
+    std::vector<Step> steps;
+    for (Step& step : network_.steps) {
+        const Tensor& made = tensor(step.result);
+        const bool is_packed_behind = step.reads_lines && step.inner_images > 1 && made.is_bfloat16 &&
+                                      made.rows % 2 == 0 && !made.is_shared;
+        if (!is_packed_behind) {
+            steps.push_back(std::move(step));
+            continue;
+        }
+        const Tensor result = tensor(step.result);
+        Step copy{.kind = StepKind::Chain, .layer = step.layer, .result = step.result};
+        step.result = new_tensor(result.name, {result.rows, result.columns}, result.is_shared);
+        copy.chains = {{.operands = {{OperandKind::Rows, step.result}}, .steps = {}}};
+        steps.push_back(std::move(step));
+        steps.push_back(std::move(copy));
+    }
+    network_.steps = std::move(steps);
 }
 
 void NetworkBuilder::find_lives() {

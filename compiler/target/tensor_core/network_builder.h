@@ -51,12 +51,15 @@ public:
     /// The K rows of a product: a constant in tiles of the array, or what a node computes. Throws ModelError
     /// unless they are floats. Products of other passes may need the constant in other tiles.
     TensorId weights_of(ir::ValueId id, const std::vector<ProductPass>& passes);
+    /// Of a value with the elements of another one, whose matrix has this shape: the tensor of that one.
+    std::optional<TensorId> reshaped_from(ir::ValueId id, const MatrixShape& shape);
     TensorId new_tensor(const std::string& name, const MatrixShape& shape, bool is_shared);
     TensorId new_tensor(ir::ValueId id);
     /// Words that are known when the network is compiled.
     TensorId new_constant(const std::string& name, const MatrixShape& shape,
                           std::vector<std::uint32_t> words);
     Tensor& tensor(TensorId id) { return network_.tensors[id]; }
+    std::uint64_t array_rows() const { return machine_.matrix_unit.rows; }
 
     // Steps.
 
@@ -83,6 +86,9 @@ private:
     void add_node(const ir::NodeView& node);
     /// Closes the gaps of steps that moved behind others, joins steps, packs rows, and orders steps.
     void finish();
+    /// Results of windows of lines, which are no packed rows, are packed behind them where that may serve
+    /// others.
+    void pack_behind_lines();
     /// From which step to which each tensor lives.
     void find_lives();
     /// Layers without a step of their own are part of others.
@@ -115,6 +121,9 @@ private:
     void add_word_product(const ir::NodeView& view);
     /// Whether there is room to transpose the first input of a product while it comes in.
     bool transposes_on_the_way(const ir::NodeView& view, const Step& step) const;
+    /// Whether it is transposed some rows at a time, as there is no room for all of them.
+    bool transposes_by_depth(const ir::NodeView& view, const Step& step) const;
+    bool has_room_to_transpose(const ir::Shape& shape) const;
     /// The value with its last two axes swapped.
     TensorId swapped_axes(ir::ValueId id);
     /// A constant matrix in tiles of the array.

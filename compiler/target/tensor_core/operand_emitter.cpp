@@ -1,6 +1,7 @@
 // What chains read beside what their step computes.
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "base/arithmetic.h"
 #include "compiler/target/tensor_core/step_emitter.h"
@@ -18,6 +19,19 @@ bool is_by_image(OperandKind kind) {
 bool needs_all_lanes(const Operand& operand, const Tensor& tensor) {
     const bool is_one_column = operand.kind == OperandKind::Column || operand.kind == OperandKind::Number;
     return is_one_column && !tensor.fills_lanes;
+}
+
+/// What the chains of a step read beside what it computes. Of a chain before a reduction, all but the rows
+/// that become fewer: these come in some at a time.
+std::vector<Operand> operands_of(const Step& step) {
+    std::vector<Operand> operands;
+    for (const ChainUse* const chain : chains_of(step))
+        operands.insert(operands.end(), chain->operands.begin(), chain->operands.end());
+    if (!step.before) return operands;
+    for (const Operand& operand : step.before->operands) {
+        if (is_by_image(operand.kind) || operand.kind == OperandKind::Column) operands.push_back(operand);
+    }
+    return operands;
 }
 
 /// Whether each tile needs rows of its own. Others are there for all tiles, or are the step's.
@@ -44,40 +58,35 @@ std::uint64_t StepEmitter::operand_rows(const Step& step, const ResultRows& of, 
     std::uint64_t rows = 0;
     const std::vector<TensorId> own = written_by(step);
     std::set<TensorId> counted(own.begin(), own.end());
-    for (const ChainUse* const chain : chains_of(step)) {
-        for (const Operand& operand : chain->operands) {
-            if (!comes_by_tiles(operand) || comes_by_panels(step, operand)) continue;
-            const Tensor& tensor = network_.tensors[operand.tensor];
-            const std::uint64_t count = rows_for_tile(step, of, tile, operand).count;
-            if (!is_kept(operand.tensor) && counted.insert(operand.tensor).second)
-                rows += tensor.memory_rows(count) * panels(operand.tensor);
-            if (needs_all_lanes(operand, tensor)) rows += count;
-        }
+    for (const Operand& operand : operands_of(step)) {
+        if (!comes_by_tiles(operand) || comes_by_panels(step, operand)) continue;
+        const Tensor& tensor = network_.tensors[operand.tensor];
+        const std::uint64_t count = rows_for_tile(step, of, tile, operand).count;
+        if (!is_kept(operand.tensor) && counted.insert(operand.tensor).second)
+            rows += tensor.memory_rows(count) * panels(operand.tensor);
+        if (needs_all_lanes(operand, tensor)) rows += count;
     }
     return rows;
 }
 
 void StepEmitter::load_operands(Work& work) {
     const std::vector<TensorId> own = written_by(work.step);
-    for (const ChainUse* const chain : chains_of(work.step)) {
-        for (const Operand& operand : chain->operands) {
-            if (!comes_by_tiles(operand) || comes_by_panels(work.step, operand)) continue;
-            if (work.operands.contains(operand.tensor) || std::ranges::count(own, operand.tensor) > 0)
-                continue;
-            const OperandRows rows = rows_for_tile(work.step, work.of, work.tile, operand);
-            View view = load(work, operand.tensor, rows.first, rows.count);
-            if (needs_all_lanes(operand, network_.tensors[operand.tensor])) {
-                // A maximum over one column writes that number to all lanes.
-                stream_.append(isa::ReduceLanes{.reduction = Reduction::Maximum,
-                                                .result = field32(work.next),
-                                                .source = field32(view.row),
-                                                .rows = field32(rows.count),
-                                                .columns = 1});
-                view = {.row = work.next, .panel_rows = rows.count};
-                work.next += rows.count;
-            }
-            work.operands.emplace(operand.tensor, view);
+    for (const Operand& operand : operands_of(work.step)) {
+        if (!comes_by_tiles(operand) || comes_by_panels(work.step, operand)) continue;
+        if (work.operands.contains(operand.tensor) || std::ranges::count(own, operand.tensor) > 0) continue;
+        const OperandRows rows = rows_for_tile(work.step, work.of, work.tile, operand);
+        View view = load(work, operand.tensor, rows.first, rows.count);
+        if (needs_all_lanes(operand, network_.tensors[operand.tensor])) {
+            // A maximum over one column writes that number to all lanes.
+            stream_.append(isa::ReduceLanes{.reduction = Reduction::Maximum,
+                                            .result = field32(work.next),
+                                            .source = field32(view.row),
+                                            .rows = field32(rows.count),
+                                            .columns = 1});
+            view = {.row = work.next, .panel_rows = rows.count};
+            work.next += rows.count;
         }
+        work.operands.emplace(operand.tensor, view);
     }
 }
 
@@ -85,7 +94,7 @@ void StepEmitter::load_operands(Work& work) {
 // has its result, and what its chains read, in vector memory.
 
 bool StepEmitter::goes_by_panels(const Step& step) const {
-    return step.kind == StepKind::Product && !step.reads_lines && !keeps_weights(step);
+    return step.kind == StepKind::Product && !step.reads_lines && !step.by_depth && !keeps_weights(step);
 }
 
 bool StepEmitter::comes_by_panels(const Step& step, const Operand& operand) const {

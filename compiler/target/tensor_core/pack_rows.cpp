@@ -29,8 +29,8 @@ bool can_be_source(const Network& network, const Step& step) {
     switch (step.kind) {
         case StepKind::Product:
             if (step.source_transposed) return step.passes.size() == 1;
-            return is_work_on_pairs(network, step) && !step.window && step.passes.size() == 1 &&
-                   step.matrices.count() == 1;
+            if (step.window) return !step.reads_lines && is_even(step.image.width);
+            return is_work_on_pairs(network, step) && step.passes.size() == 1 && step.matrices.count() == 1;
         case StepKind::ReduceRows:
             return is_even(step.reduced_rows);
         case StepKind::ReduceLanes:
@@ -38,6 +38,7 @@ bool can_be_source(const Network& network, const Step& step) {
         case StepKind::Depthwise:
         case StepKind::Windows:
         case StepKind::SelectAndScatter:
+            return is_even(step.image.width);
         case StepKind::Chain:
         case StepKind::Move:
         case StepKind::MoveBoxes:
@@ -92,6 +93,13 @@ private:
         }
         if (step.kind == StepKind::Depthwise) keep_apart(step.weights);
         if (step.kind == StepKind::SelectAndScatter) keep_apart(step.scattered);
+        if (step.before) {
+            const bool is_of_pairs =
+                step.kind == StepKind::ReduceRows ? is_even(step.reduced_rows) : has_pairs(network_, step);
+            for (const Operand& operand : step.before->operands) {
+                if (operand.kind != OperandKind::Rows || !is_of_pairs) keep_apart(operand.tensor);
+            }
+        }
         const bool is_on_pairs = is_work_on_pairs(network_, step);
         for (const ChainUse* const chain : chains_of(step)) {
             for (const Operand& operand : chain->operands) {

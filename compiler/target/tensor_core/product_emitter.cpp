@@ -23,7 +23,7 @@ std::uint64_t StepEmitter::depth_of(const Step& step) const {
 
 /// Whether all weights of a product are in vector memory at once.
 bool StepEmitter::keeps_weights(const Step& step) const {
-    return step.limits.keeps_weights && kept_weight_rows(step) <= pool_.rows() / 3;
+    return !step.by_depth && step.limits.keeps_weights && kept_weight_rows(step) <= pool_.rows() / 3;
 }
 
 std::uint64_t StepEmitter::kept_weight_rows(const Step& step) const {
@@ -150,7 +150,7 @@ void StepEmitter::multiply(const Work& work, const Shared& shared, std::uint64_t
     const std::uint64_t cuts = divide_up(depth_of(step), array_rows_);
     const std::uint64_t tile_rows = weights.is_weights ? weight_tiles(weights, step, machine_).tile_rows
                                                        : weights.memory_rows(array_rows_);
-    if (step.window && !step.reads_lines) set_windows(work);
+    if (step.window && !step.reads_lines) set_windows(step, work);
     stream_.set(Register::SourcePanelRows, field32(work.source.panel_rows));
     if (const auto kept = shared.weights ? shared.weights : work.weights) {
         if (step.weights_transposed) {
@@ -242,8 +242,7 @@ void StepEmitter::multiply_cuts(const Work& work, std::uint64_t panel, std::uint
     }
 }
 
-void StepEmitter::set_windows(const Work& work) {
-    const Step& step = work.step;
+void StepEmitter::set_windows(const Step& step, const Work& work) {
     const ir::Window& window = *step.window;
     const std::uint64_t pixels = work.source_rows.lines * step.image.width;
     stream_.set(Register::WindowInputHeight, field32(work.source_rows.lines));

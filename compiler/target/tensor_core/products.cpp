@@ -22,6 +22,10 @@ using ir::NodeView;
 using ir::Value;
 using ir::ValueId;
 
+bool is_one_matrix(const ir::Shape& shape) {
+    return shape.elements() == std::uint64_t{shape[shape.rank() - 2]} * shape[shape.rank() - 1];
+}
+
 }  // namespace
 
 ProductMatrices product_matrices(const ir::NodeView& node) {
@@ -103,7 +107,10 @@ void NetworkBuilder::add_word_product(const NodeView& view) {
     Step step{.kind = StepKind::Product};
     step.passes = passes_of(node);
     step.matrices = product_matrices(view);
-    step.source_transposed = node.integer("transposed_a") == 1 && transposes_on_the_way(view, step);
+    if (node.integer("transposed_a") == 1 && form_.transposes_on_the_way) {
+        step.by_depth = transposes_by_depth(view, step);
+        step.source_transposed = step.by_depth || transposes_on_the_way(view, step);
+    }
     const bool is_moved = node.integer("transposed_a") == 1 && !step.source_transposed;
     step.source = is_moved ? swapped_axes(node.inputs[0]) : tensor_of(node.inputs[0]);
     const ValueId weights = node.inputs[1];
@@ -128,16 +135,24 @@ void NetworkBuilder::add_word_product(const NodeView& view) {
     finish_value(node.output(), std::move(step));
 }
 
-bool NetworkBuilder::transposes_on_the_way(const NodeView& view, const Step& step) const {
+bool NetworkBuilder::has_room_to_transpose(const ir::Shape& shape) const {
     // A block of columns has about three times its rows in vector memory on its way; most of it stays for
     // tiles.
     constexpr std::uint64_t places = 3;
     constexpr std::uint64_t part = 4;
+    return places * shape[shape.rank() - 2] <= machine_.vector_memory.rows / part;
+}
+
+bool NetworkBuilder::transposes_on_the_way(const NodeView& view, const Step& step) const {
     const ir::Shape& shape = view.input(0).shape;
-    const std::uint64_t depth = shape[shape.rank() - 2];
-    return form_.transposes_on_the_way && step.matrices.count() == 1 &&
-           depth * shape[shape.rank() - 1] == shape.elements() &&
-           places * depth <= machine_.vector_memory.rows / part;
+    return step.matrices.count() == 1 && is_one_matrix(shape) && has_room_to_transpose(shape);
+}
+
+bool NetworkBuilder::transposes_by_depth(const NodeView& view, const Step& step) const {
+    const ir::Shape& shape = view.input(0).shape;
+    return step.matrices.count() == 1 && is_one_matrix(shape) && !has_room_to_transpose(shape) &&
+           is_one_matrix(view.input(1).shape) && !view.input(1).constant &&
+           view.node().integer("transposed_b") == 0;
 }
 
 TensorId NetworkBuilder::swapped_axes(ValueId id) {

@@ -36,6 +36,7 @@ public:
             auto none = side_by_side_;
             if (!find_lines(input)) side_by_side_ = std::move(none);
             find_row(input);
+            find_reshaped(input);
         }
         return std::move(side_by_side_);
     }
@@ -61,6 +62,21 @@ private:
         const MatrixShape row{1, value.shape.elements()};
         if (!value.has_batch() || !pads_less(row, value) || !only_dense_reads(id)) return;
         side_by_side_.emplace(id, row);
+    }
+
+    /// Elements lie as all that reads them wants them: in the rows of the same reshape.
+    void find_reshaped(ValueId id) {
+        const Value& value = graph_.values[id];
+        if (readers_[id].empty() || side_by_side_.contains(id) || ir::is_output(graph_, id)) return;
+        const auto wanted = [&](ir::NodeId reader) {
+            return matrix_of(graph_.values[graph_.nodes[reader].outputs[0]].shape);
+        };
+        const MatrixShape shape = wanted(readers_[id].front());
+        const auto wants_it = [&](ir::NodeId reader) {
+            return graph_.nodes[reader].is("reshape") && wanted(reader) == shape;
+        };
+        if (pads_less(shape, value) && std::ranges::all_of(readers_[id], wants_it))
+            side_by_side_.emplace(id, shape);
     }
 
     bool pads_less(const MatrixShape& shape, const Value& value) const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -100,17 +101,19 @@ std::uint64_t StepEmitter::row_of(TensorId id) const {
 void StepEmitter::emit(const Step& step) {
     pool_.resize(least_tile_rows_);
     // For large products, more room is always less to move.
-    if (network_.room_by_step || goes_by_panels(step))
+    if (network_.room_by_step || goes_by_panels(step) || step.by_depth)
         pool_.resize(tile_rows_.at(static_cast<std::size_t>(&step - network_.steps.data())));
     stream_.tag(u16(step.layer + 1));
     if (step.kind == StepKind::Move) return move(step);
     if (step.kind == StepKind::MoveBoxes) return move_boxes(step);
     if (step.kind == StepKind::Transpose) return transpose(step);
     if (step.kind == StepKind::AllReduce) return all_reduce(step);
+    if (step.by_depth) return multiply_by_depth(step);
     const ResultRows of = result_rows(network_, step, images_);
     Shared shared;
     load_shared(step, shared);
-    const bool is_long = step.kind == StepKind::ReduceRows && rows_needed(step, of, {}) > pool_.largest_gap();
+    const bool is_long =
+        step.kind == StepKind::ReduceRows && (step.before || rows_needed(step, of, {}) > pool_.largest_gap());
     if (is_long) {
         for (const Tile& tile : tiles_of(of, 1, 1)) reduce_long_rows(step, of, tile, shared);
     } else {
@@ -156,9 +159,10 @@ std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, c
         rows += transposed_rows(step, tile.rows(of)) + rows_for_transposing(step);
     } else {
         const std::uint64_t count = source_rows(network_, step, of, tile).count;
+        if (step.before) return rows + rows_to_reduce(step, count);
         if (!is_kept(step.source)) rows += memory_rows(step.source, count);
-        if (network_.tensors[step.source].is_packed && step.kind != StepKind::Product)
-            rows += count * panels(step.source);
+        const bool reads_pairs = step.kind == StepKind::Product && !step.window;
+        if (network_.tensors[step.source].is_packed && !reads_pairs) rows += count * panels(step.source);
     }
     if (step.kind == StepKind::Product && !shares_weights(step) && keeps_weights(step))
         rows += kept_weight_rows(step);
@@ -331,11 +335,13 @@ void StepEmitter::load_shared(const Step& step, Shared& shared) {
             copy_in(row_of(id) + panel * tensor.panel_rows, view.of_panel(panel), rows);
         shared.rows.emplace(id, view);
     };
-    for (const ChainUse* const chain : chains_of(step)) {
-        for (const Operand& operand : chain->operands) {
+    const auto add_rows = [&](const ChainUse& chain) {
+        for (const Operand& operand : chain.operands) {
             if (operand.kind == OperandKind::Row) add(operand.tensor);
         }
-    }
+    };
+    for (const ChainUse* const chain : chains_of(step)) add_rows(*chain);
+    if (step.before) add_rows(*step.before);
     if (step.kind == StepKind::Depthwise) add(step.weights);
     if (step.kind != StepKind::Product || !keeps_weights(step)) return;
     if (!shares_weights(step)) return;
@@ -380,8 +386,11 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
     } else if (step.kind != StepKind::Chain && !step.reads_lines) {
         work.source_rows = source_rows(network_, step, of, tile);
         const SourceRows& rows = work.source_rows;
-        work.source = step.kind == StepKind::Product ? load(work, step.source, rows.first, rows.count)
-                                                     : load_words(work, step.source, rows.first, rows.count);
+        if (step.before) load_operands(work);
+        work.source = step.before ? compute_before(work, shared, rows.first)
+                      : step.kind == StepKind::Product && !step.window
+                          ? load(work, step.source, rows.first, rows.count)
+                          : load_words(work, step.source, rows.first, rows.count);
     }
     if (step.kind == StepKind::SelectAndScatter) load_scattered(work);
     if (step.kind == StepKind::Product && !shared.weights && keeps_weights(step)) {
@@ -529,15 +538,40 @@ void StepEmitter::reduce_rows(const Work& work, std::uint64_t panel) {
     }
 }
 
+/// What so many rows that become one take: words, and the rows of which they are made.
+std::uint64_t StepEmitter::rows_to_reduce(const Step& step, std::uint64_t rows) const {
+    std::set<TensorId> read;
+    if (step.before) {
+        for (const Operand& operand : step.before->operands) {
+            if (operand.kind == OperandKind::Rows) read.insert(operand.tensor);
+        }
+    } else if (network_.tensors[step.source].is_packed) {
+        read.insert(step.source);
+    }
+    std::uint64_t all = rows;
+    for (const TensorId id : read) all += network_.tensors[id].memory_rows(rows);
+    return all * panels(step.source);
+}
+
+/// What the step reduces, of some rows.
+View StepEmitter::compute_before(Work& work, const Shared& shared, std::uint64_t first) {
+    const ChainUse& chain = *work.step.before;
+    for (const Operand& operand : chain.operands) {
+        if (operand.kind == OperandKind::Rows && !work.operands.contains(operand.tensor))
+            work.operands.emplace(operand.tensor, load(work, operand.tensor, first, work.rows));
+    }
+    const View words{.row = work.next, .panel_rows = work.rows};
+    work.next += work.rows * panels(work.step.source);
+    for (std::uint64_t panel = 0; panel < panels(work.step.source); ++panel)
+        run_chain(work, shared, panel, chain, words, work.step.source);
+    return words;
+}
+
 /// The rows that become one come in some at a time.
 void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const Tile& tile,
                                    const Shared& shared) {
     const std::uint64_t own = operand_rows(step, of, tile) + (is_kept(step.result) ? 0 : panels(step.result));
-    // Rows of words, and those of which they are made.
-    const bool is_packed = network_.tensors[step.source].is_packed;
-    const std::uint64_t block =
-        (is_packed ? lanes_ + divide_up(lanes_, std::uint64_t{2}) : lanes_) * panels(step.source);
-    const std::uint64_t blocks = (pool_.largest_gap() / 3) / block;
+    const std::uint64_t blocks = (pool_.largest_gap() / 3) / rows_to_reduce(step, lanes_);
     const std::uint64_t part = std::max<std::uint64_t>(1, blocks) * lanes_;
     const std::uint64_t taken = take(step, own);
     Work work{.step = step, .of = of, .tile = tile, .next = taken, .rows = tile.rows(of)};
@@ -551,10 +585,10 @@ void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const
     const std::uint64_t first = source_rows(network_, step, of, tile).first;
     for (std::uint64_t row = 0; row < step.reduced_rows; row += part) {
         const std::uint64_t rows = std::min(part, step.reduced_rows - row);
-        const std::uint64_t packed_rows = is_packed ? network_.tensors[step.source].memory_rows(rows) : 0;
-        const std::uint64_t at = take(step, (rows + packed_rows) * panels(step.source));
-        Work piece{.step = step, .of = of, .tile = tile, .next = at};
-        const View source = load_words(piece, step.source, first + row, rows);
+        const std::uint64_t at = take(step, rows_to_reduce(step, rows));
+        Work piece{.step = step, .of = of, .tile = tile, .next = at, .operands = work.operands, .rows = rows};
+        const View source = step.before ? compute_before(piece, shared, first + row)
+                                        : load_words(piece, step.source, first + row, rows);
         stream_.set(Register::SourcePanelRows, 0);
         stream_.set(Register::ResultPanelRows, 0);
         for (std::uint64_t panel = 0; panel < panels(step.result); ++panel) {
@@ -583,8 +617,8 @@ void StepEmitter::run_chains(const Work& work, const Shared& shared, std::uint64
 }
 
 void StepEmitter::run_chain(const Work& work, const Shared& shared, std::uint64_t panel,
-                            const ChainUse& chain, const View& result) {
-    const TensorId id = work.step.result;
+                            const ChainUse& chain, const View& result, std::optional<TensorId> like) {
+    const TensorId id = like.value_or(work.step.result);
     const bool is_shared_result = network_.tensors[id].is_shared;
     isa::Chain made{.name = {}, .steps = chain.steps};
     bool by_image = false;

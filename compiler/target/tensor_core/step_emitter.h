@@ -145,6 +145,8 @@ private:
     void repack(const View& from, const View& to, std::uint64_t rows, std::uint64_t columns);
     View load_panel(Work& work, TensorId id, const OperandRows& rows, std::uint64_t panel);
     void load_shared(const Step& step, Shared& shared);
+    std::uint64_t rows_to_reduce(const Step& step, std::uint64_t rows) const;
+    View compute_before(Work& work, const Shared& shared, std::uint64_t first);
     void load_operands(Work& work);
     void store(const Work& work, TensorId id, const View& from, std::uint64_t panel);
     View place_result(Work& work, TensorId id) const;
@@ -168,6 +170,17 @@ private:
     std::uint64_t rows_for_transposing(const Step& step) const;
     View load_transposed(Work& work);
 
+    // Products of which some of the depth comes in at a time.
+    std::uint64_t depth_unit(const Step& step) const;
+    std::uint64_t rows_of_depth(const Step& step, const Tile& tile, std::uint64_t rows,
+                                std::uint64_t units) const;
+    std::uint64_t rows_of_sums(const Step& step, const ResultRows& of, const Tile& tile) const;
+    std::vector<Tile> tiles_by_depth(const Step& step, const ResultRows& of) const;
+    void multiply_by_depth(const Step& step);
+    void add_depth(Work& work, std::uint64_t first, std::uint64_t units);
+    View load_transposed_rows(Work& work, std::uint64_t first, std::uint64_t depth);
+    View load_lines_of_kernel(Work& work, std::uint64_t first, std::uint64_t count);
+
     // Work.
     void emit_tile(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
     void emit_panels(const Work& work, const Shared& shared);
@@ -175,7 +188,7 @@ private:
     LoadedWeights load_cuts(const Work& work, std::uint64_t panel, std::uint64_t first, std::uint64_t end);
     void multiply_cuts(const Work& work, std::uint64_t panel, std::uint64_t first, std::uint64_t end,
                        const LoadedWeights& weights);
-    void set_windows(const Work& work);
+    void set_windows(const Step& step, const Work& work);
     void reduce_windows(const Work& work, const Shared& shared, std::uint64_t panel);
     void take_tap(const Work& work, const TapOutputs& outputs, std::uint64_t panel, std::uint16_t chain,
                   std::uint64_t weights);
@@ -184,8 +197,9 @@ private:
     void reduce_rows(const Work& work, std::uint64_t panel);
     void reduce_long_rows(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
     void run_chains(const Work& work, const Shared& shared, std::uint64_t panel, std::size_t first = 0);
+    /// `like`: a tensor with the columns of what the chain computes; absent: the step's result.
     void run_chain(const Work& work, const Shared& shared, std::uint64_t panel, const ChainUse& chain,
-                   const View& result);
+                   const View& result, std::optional<TensorId> like = {});
     void add_further_results(const Work& work, const Shared& shared, std::uint64_t panel);
 
     // Numbers that are added where windows have selected elements.

@@ -64,7 +64,9 @@ ResultRows result_rows(const Network& network, const Step& step, std::uint64_t i
                 .together = 1};
     }
     bool by_image = false;
-    for (const ChainUse* const chain : chains_of(step)) {
+    std::vector<const ChainUse*> chains = chains_of(step);
+    if (step.before) chains.push_back(&*step.before);
+    for (const ChainUse* const chain : chains) {
         for (const Operand& operand : chain->operands)
             by_image |= !result.is_shared && differs_by_image(network, operand);
     }
@@ -83,7 +85,7 @@ ResultRows result_rows(const Network& network, const Step& step, std::uint64_t i
         const ir::FeatureMap& map = step.kind == StepKind::SelectAndScatter ? step.image : step.output;
         rows.lines = map.height;
         rows.width = map.width;
-        if (one_image || (by_image && rows.inner > 1)) rows.together = rows.inner;
+        if (one_image || ((by_image || step.reads_lines) && rows.inner > 1)) rows.together = rows.inner;
         return rows;
     }
     if (one_image) rows.together = 1;
