@@ -20,6 +20,7 @@
 #include "compiler/reference/executor.h"
 #include "compiler/target/tensor_core/choose.h"
 #include "compiler/target/tensor_core/network.h"
+#include "compiler/target/tensor_core/prepare.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/program.h"
 #include "hw/machine/machine_config.h"
@@ -210,8 +211,11 @@ inline DrawnProgram random_program(std::mt19937& random, const ir::Graph& graph,
     const tensor_core::NetworkForm form{.by_lines = random() % 4 > 0,
                                         .joins_steps = random() % 4 > 0,
                                         .packs_rows = random() % 4 > 0,
-                                        .transposes_on_the_way = random() % 4 > 0};
-    tensor_core::Network network = tensor_core::make_network(graph, machine, 1, form);
+                                        .transposes_on_the_way = random() % 4 > 0,
+                                        .frees_early = random() % 2 == 0};
+    const ir::Graph prepared = tensor_core::prepared(graph, machine);
+    tensor_core::Network network =
+        tensor_core::make_network(random() % 2 == 0 ? prepared : graph, machine, 1, form);
     const tensor_core::Mapping mapping =
         random_mapping(random, batches.batch / machine.cores(), network.steps.size());
     tensor_core::Network limited = network;

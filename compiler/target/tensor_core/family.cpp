@@ -15,9 +15,8 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/passes/combine_all_reduces.h"
 #include "compiler/target/tensor_core/choose.h"
-#include "compiler/target/tensor_core/fuse_chains.h"
-#include "compiler/target/tensor_core/needless_conversions.h"
 #include "compiler/target/tensor_core/network.h"
+#include "compiler/target/tensor_core/prepare.h"
 
 namespace systole::tensor_core {
 namespace {
@@ -130,9 +129,9 @@ void check_steps(const ir::Graph& graph, const machine::MachineConfig& machine,
     }
 }
 
-mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfig& machine,
+mapping::Compiled compile(const ir::Graph& original, const machine::MachineConfig& machine,
                           const mapping::Options& options) {
-    check_steps(prepared, machine, options.batches);
+    check_steps(original, machine, options.batches);
     const auto batch = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(options.batches.batch, options.batches.inferences));
     const std::uint32_t cores = machine.cores();
@@ -140,17 +139,17 @@ mapping::Compiled compile(const ir::Graph& prepared, const machine::MachineConfi
         throw ModelError(
             fmt::format("{}: batch is {}; machine {} has {}, which have equal parts of it: it must "
                         "be a multiple of {}",
-                        prepared.name, options.batches.batch, machine.name, counted(cores, "core"), cores));
+                        original.name, options.batches.batch, machine.name, counted(cores, "core"), cores));
     }
-    if (ir::mixes_images(prepared) && options.batches.inferences % options.batches.batch != 0) {
+    if (ir::mixes_images(original) && options.batches.inferences % options.batches.batch != 0) {
         throw ModelError(
             fmt::format("{}: {} inferences are no multiple of the batch of {}; the network sums over the "
                         "images of a batch, and no batch may have fewer",
-                        prepared.name, options.batches.inferences, options.batches.batch));
+                        original.name, options.batches.inferences, options.batches.batch));
     }
     const mapping::Batches batches{.batch = batch, .inferences = options.batches.inferences};
-    const ir::Graph fused = fuse_chains(without_needless_conversions(prepared));
-    Combined combined = combine_where_faster(fused, machine, batches, options.mapping.join_results);
+    const ir::Graph graph = prepared(original, machine);
+    Combined combined = combine_where_faster(graph, machine, batches, options.mapping.join_results);
     mapping::Compiled compiled;
     if (options.explain) {
         if (combined.alternatives.size() > 1)

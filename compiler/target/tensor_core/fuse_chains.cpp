@@ -78,13 +78,17 @@ private:
         if (value.shape != result.shape || value.is_shared != result.is_shared) return false;
         const Work& work = *works_[*producers_[id]];
         // Behind a product or a reduction, the chain costs no transfer of its own; at its reader it would.
-        if (follows_step(*producers_[id]) && tensors_read(*works_[reader]) > 1) return false;
+        if (follows_step(*producers_[id]) && tensors_read(*works_[reader], value.shape) > 1) return false;
         const auto is_chain = [&](ir::NodeId each) { return graph_.nodes[each].is("word_chain"); };
         const std::vector<ir::NodeId>& all = readers_[id];
         const bool is_only_reader = std::ranges::all_of(all, [&](ir::NodeId each) { return each == reader; });
         if (is_only_reader) return !ir::is_output(graph_, id);
-        return std::ranges::all_of(all, is_chain) && !ir::is_output(graph_, id) &&
-               work.steps.size() <= most_repeated_steps && tensors_read(work) <= 1;
+        // A reduction computes it itself, too, if it alone still reads it (chains_before_reductions.h).
+        const auto repeats = [&](ir::NodeId each) {
+            return is_chain(each) || (graph_.nodes[each].is("word_reduce") && !follows_step(*producers_[id]));
+        };
+        return std::ranges::all_of(all, repeats) && !ir::is_output(graph_, id) &&
+               work.steps.size() <= most_repeated_steps && tensors_read(work, value.shape) <= 1;
     }
 
     /// Whether the chain alone reads what a node other than a chain computes.
@@ -96,10 +100,12 @@ private:
         });
     }
 
-    std::size_t tensors_read(const Work& work) const {
+    /// Those that have at least as many elements as a result: others cost little.
+    std::size_t tensors_read(const Work& work, const ir::Shape& result) const {
         return static_cast<std::size_t>(std::ranges::count_if(work.inputs, [&](ir::ValueId input) {
             const ir::Value& value = graph_.values[input];
-            return !value.constant || value.shape.elements() > 1;
+            if (value.constant && value.shape.elements() == 1) return false;
+            return value.shape.elements() >= result.elements();
         }));
     }
 

@@ -17,9 +17,8 @@
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
 #include "compiler/target/tensor_core/family.h"
-#include "compiler/target/tensor_core/fuse_chains.h"
-#include "compiler/target/tensor_core/needless_conversions.h"
 #include "compiler/target/tensor_core/network.h"
+#include "compiler/target/tensor_core/prepare.h"
 #include "tests/support/random_runs.h"
 #include "tests/support/tensor_networks.h"
 
@@ -128,7 +127,7 @@ private:
 
 /// As it is compiled.
 ir::Graph prepared(const ir::Graph& graph) {
-    return fuse_chains(without_needless_conversions(graph));
+    return tensor_core::prepared(graph, tests::core_of_16_lanes(8192));
 }
 
 /// Rows of high-bandwidth memory that a program reads and writes.
