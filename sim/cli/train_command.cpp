@@ -19,6 +19,7 @@
 #include "sim/cli/run_options.h"
 #include "sim/run/path_finder.h"
 #include "sim/run/run_config.h"
+#include "sim/run/training_file.h"
 #include "sim/study/train/keras_file.h"
 #include "sim/study/train/train.h"
 #include "sim/view/page/page.h"
@@ -83,7 +84,7 @@ private:
 
     train::Order order_of(const run::RunConfig& config) const {
         const run::PathFinder paths(config.file);
-        train::Order order{.file = train::read_training(paths.find(state)),
+        train::Order order{.file = run::read_training(paths.find(state)),
                            .step = run::make_spec(config),
                            .forward = {},
                            .batch = batch,

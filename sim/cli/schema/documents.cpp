@@ -9,8 +9,8 @@
 #include "hw/machine/machine_config.h"
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/run_config.h"
+#include "sim/run/training_file.h"
 #include "sim/study/sweep/study_file.h"
-#include "sim/study/train/training_file.h"
 
 namespace systole::schema {
 
@@ -69,11 +69,11 @@ const std::vector<Document>& documents() {
          .what = "A study: a run, the keys of it that vary, and what is asked of each point.",
          .keys = sweep::study_keys()},
         {.name = "training",
-         .schema = std::string(train::training_schema),
+         .schema = std::string(run::training_schema),
          .folder = "models/mnist_cnn/training",
          .what = "A training: which inputs of a step are state, what the others take, and which results are "
                  "shown.",
-         .keys = train::training_keys()}};
+         .keys = run::training_keys()}};
     return all;
 }
 

@@ -89,7 +89,7 @@ OutputArray made(const InputTensor& input, const Next& next) {
     return run::array_in_format(input.name, {shape.begin(), shape.end()}, input.type, words);
 }
 
-OutputArray by_rule(const InputTensor& input, const InitialValues& rule, const std::string& place,
+OutputArray by_rule(const InputTensor& input, const run::InitialValues& rule, const std::string& place,
                     std::uint64_t seed) {
     SplitMix64 random(seed_for(seed, input.name));
     const auto kernel_fans = [&] {
@@ -100,24 +100,24 @@ OutputArray by_rule(const InputTensor& input, const InitialValues& rule, const s
     };
     const auto real = [&](double number) { return word_of(number, input, place); };
     switch (rule.rule) {
-        case InitialRule::Zeros:
+        case run::InitialRule::Zeros:
             return filled(input, 0.0, place);
-        case InitialRule::Ones:
+        case run::InitialRule::Ones:
             return filled(input, 1.0, place);
-        case InitialRule::Value:
+        case run::InitialRule::Value:
             return filled(input, rule.value.value(), place);
-        case InitialRule::GlorotUniform: {
+        case run::InitialRule::GlorotUniform: {
             const Fans fans = kernel_fans();
             const double limit = std::sqrt(6.0 / (fans.in + fans.out));
             return made(input, [&] { return real((2.0 * uniform(random) - 1.0) * limit); });
         }
-        case InitialRule::HeNormal: {
+        case run::InitialRule::HeNormal: {
             // The deviation of the normal distribution that is cut at two of its deviations.
             constexpr double of_cut = 0.87962566103423978;
             const double deviation = std::sqrt(2.0 / kernel_fans().in) / of_cut;
             return made(input, [&] { return real(cut_normal(random) * deviation); });
         }
-        case InitialRule::RandomBits: {
+        case run::InitialRule::RandomBits: {
             if (is_float(input.type)) fail(input, place, "random bits are for whole numbers");
             // A truth value is one bit, other formats keep the lowest ones.
             const unsigned dropped = input.type == DataType::Bool ? 63 : 32;
@@ -163,12 +163,13 @@ arrays::NamedArray number_array(const char* name, std::uint32_t number) {
 
 }  // namespace
 
-std::vector<OutputArray> initial_state(const std::vector<InputTensor>& inputs, const TrainingFile& file,
+std::vector<OutputArray> initial_state(const std::vector<InputTensor>& inputs, const run::TrainingFile& file,
                                        std::uint64_t seed) {
     std::vector<OutputArray> state;
     for (const InputTensor& input : inputs) {
-        const auto rule = std::ranges::find_if(
-            file.initial, [&](const InitialValues& each) { return fits(input.name, each.inputs); });
+        const auto rule = std::ranges::find_if(file.initial, [&](const run::InitialValues& each) {
+            return run::fits_pattern(input.name, each.inputs);
+        });
         if (rule == file.initial.end()) {
             throw machine::ConfigError(fmt::format("{}: no rule of initial fits input {}, which is state",
                                                    file.path, in_quotes(input.name)));

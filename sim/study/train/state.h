@@ -7,7 +7,7 @@
 
 #include "sim/run/images.h"
 #include "sim/run/record/record.h"
-#include "sim/study/train/training_file.h"
+#include "sim/run/training_file.h"
 
 /// The state of a training: arrays that each step takes and replaces.
 namespace systole::train {
@@ -26,7 +26,7 @@ inline constexpr const char* seed_array = "training.seed";
 /// every computer. Throws ConfigError for an input without a rule, and for a rule that does not fit its type
 /// or shape.
 std::vector<run::OutputArray> initial_state(const std::vector<run::InputTensor>& inputs,
-                                            const TrainingFile& file, std::uint64_t seed);
+                                            const run::TrainingFile& file, std::uint64_t seed);
 
 /// The array of an input with one number everywhere, rounded to the format of floats; `place` leads messages.
 /// Throws ConfigError for a number that a format of whole numbers does not hold.

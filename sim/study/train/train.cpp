@@ -23,7 +23,7 @@ using machine::ConfigError;
 using run::InputTensor;
 using run::OutputArray;
 
-run::RunSpec with_state(run::RunSpec spec, const TrainingFile& file) {
+run::RunSpec with_state(run::RunSpec spec, const run::TrainingFile& file) {
     spec.state = file.state;
     return spec;
 }

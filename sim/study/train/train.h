@@ -13,15 +13,15 @@
 #include "sim/run/execute/repeated_run.h"
 #include "sim/run/record/record.h"
 #include "sim/run/record/spec.h"
+#include "sim/run/training_file.h"
 #include "sim/study/train/examples.h"
 #include "sim/study/train/state.h"
-#include "sim/study/train/training_file.h"
 
 namespace systole::train {
 
 /// What is asked for.
 struct Order {
-    TrainingFile file;
+    run::TrainingFile file;
     run::RunSpec step;                    ///< the program of a step; its data are those to train on
     std::optional<run::RunSpec> forward;  ///< the program that answers; its data are those to evaluate on
     std::uint32_t batch = 0;              ///< examples a step; 0: those that the program takes

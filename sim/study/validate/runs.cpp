@@ -10,7 +10,7 @@
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/run/execute/executor.h"
-#include "sim/study/train/training_file.h"
+#include "sim/run/training_file.h"
 #include "sim/study/validate/machines.h"
 #include "sim/view/report/report.h"
 
@@ -148,7 +148,7 @@ run::RunSpec Runs::spec(const std::string& model, Formulas& formulas) const {
     spec.network = setup_.models.at(model);
     spec.compiler = {.batch = inferences, .limit = inferences, .mapping = setup_.target.mapping};
     if (const std::string& training = setup_.target.models.at(model).training; !training.empty()) {
-        spec.state = train::read_training(setup_.beside.find(training, "models")).state;
+        spec.state = run::read_training(setup_.beside.find(training, "models")).state;
     }
     spec.timing_only = true;
     spec.observed.phases = true;

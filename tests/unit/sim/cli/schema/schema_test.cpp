@@ -10,8 +10,8 @@
 #include "sim/cli/schema/documents.h"
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/run_config.h"
+#include "sim/run/training_file.h"
 #include "sim/study/sweep/study_file.h"
-#include "sim/study/train/training_file.h"
 #include "tests/support/source_dir.h"
 
 using namespace systole;
@@ -30,7 +30,7 @@ void read(const std::string& document, const nlohmann::json& object) {
     } else if (document == "study") {
         sweep::parse_study(object.dump(), "test.json");
     } else if (document == "training") {
-        train::read_training(object, "test.json");
+        run::read_training(object, "test.json");
     } else {
         std::vector<run::Setting> settings;
         for (const auto& [key, value] : object.items()) settings.push_back({key, value});

@@ -69,7 +69,7 @@ struct MadeTraining {
         order.file.path = "t.json";
         order.file.images = "change";
         order.file.columns = {{"loss", "output 1"}};
-        order.file.initial = {{.inputs = "*", .rule = train::InitialRule::Value, .value = 0.5}};
+        order.file.initial = {{.inputs = "*", .rule = run::InitialRule::Value, .value = 0.5}};
         order.step = spec_of(donated());
         order.step.data.input = {{.input = "", .content = file_content(examples_file(numbers))}};
     }

@@ -22,10 +22,10 @@
 #include "tests/unit/base/zip/made_zip.h"
 
 using namespace systole;
+using run::InitialRule;
 using run::InputTensor;
 using run::OutputArray;
-using train::InitialRule;
-using train::TrainingFile;
+using run::TrainingFile;
 
 namespace {
 

@@ -282,7 +282,7 @@ TEST_CASE("Inputs that the training file does not name, or twice, are refused", 
         change(made.order.file);
         return error_of(made);
     };
-    using File = train::TrainingFile;
+    using File = run::TrainingFile;
     CHECK(error([](File&) {}) == "no error");
     CHECK(error([](File& file) { file.images = "z"; }) ==
           "t.json: images is \"z\"; DIR/step.txt has no input of that name or position");

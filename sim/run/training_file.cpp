@@ -1,4 +1,4 @@
-#include "sim/study/train/training_file.h"
+#include "sim/run/training_file.h"
 
 #include <fmt/format.h>
 
@@ -20,9 +20,6 @@ void describe(Visitor& visitor, StatePairs& pairs) {
                   machine::Range{.least = 1});
 }
 
-}  // namespace systole::run
-
-namespace systole::train {
 namespace {
 
 constexpr std::array<std::string_view, 6> rule_names{"zeros",          "ones",      "value",
@@ -95,7 +92,7 @@ TrainingFile read_training(const nlohmann::json& object, const std::string& path
     return file;
 }
 
-bool fits(std::string_view name, std::string_view pattern) {
+bool fits_pattern(std::string_view name, std::string_view pattern) {
     // The last star takes as little as possible; where the rest does not fit, a character more.
     std::size_t at = 0;
     std::size_t place = 0;  // in the pattern
@@ -118,4 +115,4 @@ bool fits(std::string_view name, std::string_view pattern) {
     return pattern.find_first_not_of('*', place) == std::string_view::npos;
 }
 
-}  // namespace systole::train
+}  // namespace systole::run

@@ -13,7 +13,7 @@
 #include "sim/run/record/spec.h"
 
 /// Training: a program with state, a step again and again.
-namespace systole::train {
+namespace systole::run {
 
 inline constexpr std::string_view training_schema = "sim.training/1";
 
@@ -37,7 +37,7 @@ struct InitialValues {
 /// What a training program is fed, and what of its results comes back: a file beside the program.
 struct TrainingFile {
     std::string path;
-    std::vector<run::StatePairs> state;
+    std::vector<StatePairs> state;
     std::string images;                            ///< the input that takes the images or other examples
     std::string labels;                            ///< that takes their labels; empty: none
     std::string step;                              ///< that takes the number of the step, from 0; empty: none
@@ -55,6 +55,6 @@ TrainingFile read_training(const std::filesystem::path& path);
 TrainingFile read_training(const nlohmann::json& object, const std::string& path);
 
 /// Whether a name fits a pattern, in which '*' stands for any text.
-bool fits(std::string_view name, std::string_view pattern);
+bool fits_pattern(std::string_view name, std::string_view pattern);
 
-}  // namespace systole::train
+}  // namespace systole::run

@@ -1,4 +1,4 @@
-#include "sim/study/train/training_file.h"
+#include "sim/run/training_file.h"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -8,8 +8,8 @@
 #include "tests/support/source_dir.h"
 
 using namespace systole;
-using train::fits;
-using train::InitialRule;
+using run::fits_pattern;
+using run::InitialRule;
 
 namespace {
 
@@ -18,9 +18,9 @@ std::string file_with(const std::string& keys) {
     return R"({"schema": "sim.training/1", "images": "x")" + (keys.empty() ? "" : ", " + keys) + "}";
 }
 
-train::TrainingFile read(const std::string& text) {
+run::TrainingFile read(const std::string& text) {
     const tests::Folder folder;
-    return train::read_training(folder.file("t.json", text));
+    return run::read_training(folder.file("t.json", text));
 }
 
 /// Why a training file is refused, without its folder.
@@ -28,7 +28,7 @@ std::string error_of(const std::string& text) {
     const tests::Folder folder;
     const std::string path = folder.file("t.json", text);
     try {
-        train::read_training(path);
+        run::read_training(path);
     } catch (const machine::ConfigError& error) {
         const std::string message = error.what();
         REQUIRE(message.starts_with(path));
@@ -41,7 +41,7 @@ std::string error_of(const std::string& text) {
 
 TEST_CASE("A training file says which inputs are state, what the others take, and how state begins",
           "[train]") {
-    const train::TrainingFile file = read(file_with(
+    const run::TrainingFile file = read(file_with(
         R"("state": [{"input": "0", "output": "new w", "count": 3}, {"input": "rng", "output": "7"}],
            "labels": "y", "step": "t", "values": {"rate": 0.5}, "columns": {"loss": "output 1", "b": "9"},
            "initial": [{"inputs": "w*", "rule": "he_normal"}, {"inputs": "*", "rule": "value", "value": -2}])"));
@@ -64,7 +64,7 @@ TEST_CASE("A training file says which inputs are state, what the others take, an
 }
 
 TEST_CASE("A training file needs only its schema and the input of the examples", "[train]") {
-    const train::TrainingFile file = read(file_with(""));
+    const run::TrainingFile file = read(file_with(""));
     CHECK(file.state.empty());
     CHECK(file.labels.empty());
     CHECK(file.step.empty());
@@ -118,47 +118,47 @@ TEST_CASE("Errors in a training file name key, value and rule", "[train]") {
           "t.json: initial[0]: rule \"ones\" takes no value; \"value\" does");
     CHECK_THAT(error_of(file_with(R"("initial": [{"inputs": "w", "rule": "value", "value": 1e31}])")),
                Catch::Contains("value is 1e+31"));
-    CHECK_THROWS_AS(train::read_training("none/t.json"), machine::ConfigError);
+    CHECK_THROWS_AS(run::read_training("none/t.json"), machine::ConfigError);
 }
 
 TEST_CASE("A star in a pattern stands for any text, also none", "[train]") {
-    CHECK(fits("", ""));
-    CHECK_FALSE(fits("a", ""));
-    CHECK_FALSE(fits("", "a"));
-    CHECK(fits("kernel", "kernel"));
-    CHECK_FALSE(fits("kernels", "kernel"));
-    CHECK_FALSE(fits("kerne", "kernel"));
-    CHECK_FALSE(fits("my kernel", "kernel"));
-    CHECK(fits("", "*"));
-    CHECK(fits("anything", "*"));
-    CHECK(fits("anything", "**"));
-    CHECK(fits("dense/kernel", "*kernel"));
-    CHECK(fits("kernel", "*kernel"));
-    CHECK_FALSE(fits("kernel/m", "*kernel"));
-    CHECK(fits("kernel/m", "kernel*"));
-    CHECK(fits("variables['adam/dense_kernel_momentum']", "*adam/*momentum*"));
-    CHECK_FALSE(fits("variables['adam/dense_kernel_momentum']", "*adam/*velocity*"));
+    CHECK(fits_pattern("", ""));
+    CHECK_FALSE(fits_pattern("a", ""));
+    CHECK_FALSE(fits_pattern("", "a"));
+    CHECK(fits_pattern("kernel", "kernel"));
+    CHECK_FALSE(fits_pattern("kernels", "kernel"));
+    CHECK_FALSE(fits_pattern("kerne", "kernel"));
+    CHECK_FALSE(fits_pattern("my kernel", "kernel"));
+    CHECK(fits_pattern("", "*"));
+    CHECK(fits_pattern("anything", "*"));
+    CHECK(fits_pattern("anything", "**"));
+    CHECK(fits_pattern("dense/kernel", "*kernel"));
+    CHECK(fits_pattern("kernel", "*kernel"));
+    CHECK_FALSE(fits_pattern("kernel/m", "*kernel"));
+    CHECK(fits_pattern("kernel/m", "kernel*"));
+    CHECK(fits_pattern("variables['adam/dense_kernel_momentum']", "*adam/*momentum*"));
+    CHECK_FALSE(fits_pattern("variables['adam/dense_kernel_momentum']", "*adam/*velocity*"));
     // A star may have to take more than the least.
-    CHECK(fits("aab", "*ab"));
-    CHECK(fits("ababc", "*ab*abc"));
-    CHECK_FALSE(fits("abc", "*ab*abc"));
-    CHECK_FALSE(fits("abab", "ab*bab"));
-    CHECK(fits("abbab", "ab*bab"));
+    CHECK(fits_pattern("aab", "*ab"));
+    CHECK(fits_pattern("ababc", "*ab*abc"));
+    CHECK_FALSE(fits_pattern("abc", "*ab*abc"));
+    CHECK_FALSE(fits_pattern("abab", "ab*bab"));
+    CHECK(fits_pattern("abbab", "ab*bab"));
     // Other signs stand for themselves.
-    CHECK_FALSE(fits("abc", "a?c"));
-    CHECK_FALSE(fits("abc", "a.c"));
+    CHECK_FALSE(fits_pattern("abc", "a?c"));
+    CHECK_FALSE(fits_pattern("abc", "a.c"));
 }
 
 TEST_CASE("A pattern of many stars is told at once not to fit", "[train]") {
     std::string pattern;
     for (int i = 0; i < 40; ++i) pattern += "*a";
-    CHECK_FALSE(fits(std::string(5000, 'a'), pattern + "b"));
-    CHECK(fits(std::string(5000, 'a') + "b", pattern + "b"));
+    CHECK_FALSE(fits_pattern(std::string(5000, 'a'), pattern + "b"));
+    CHECK(fits_pattern(std::string(5000, 'a') + "b", pattern + "b"));
 }
 
 TEST_CASE("The shipped training file is read", "[train]") {
-    const train::TrainingFile file = train::read_training(std::filesystem::path(tests::source_dir()) /
-                                                          "models/mnist_cnn/training/state.json");
+    const run::TrainingFile file = run::read_training(std::filesystem::path(tests::source_dir()) /
+                                                      "models/mnist_cnn/training/state.json");
     CHECK(file.images == "images");
     CHECK(file.labels == "labels");
     REQUIRE(file.state.size() == 1);
