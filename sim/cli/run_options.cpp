@@ -79,6 +79,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     texts("input_shape", input_shape);
     text("tflite_runtime", tflite_runtime);
     text("signature", signature);
+    text("state", state);
     number("size_multiplier", size_multiplier);
     texts("input", input);
     number("random_input", random_input);
@@ -177,6 +178,11 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
            "TensorFlow release that a TFLite file was made for: 2.19 or 2.21 (newest)", "RELEASE");
     command.add_option("--signature", options.signature, "signature of a TFLite file with several")
         ->type_name("NAME");
+    CLI::Option* state = command
+                             .add_option("--state", options.state,
+                                         "what goes in and out of a step of a program (docs/training.md)")
+                             ->type_name("FILE");
+    context.note(state, {.files = true});
     command
         .add_option(
             "--input", options.input,

@@ -16,6 +16,7 @@ struct RunOptions {
     std::string machine, model, program;
     std::vector<std::string> input_shape;
     std::string tflite_runtime, signature;
+    std::string state;
     std::string size_multiplier;
     std::vector<std::string> input;
     std::string random_input;

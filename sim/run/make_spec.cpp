@@ -9,6 +9,7 @@
 #include "hw/machine/config_reader.h"
 #include "sim/run/baselines/baseline.h"
 #include "sim/run/run_config.h"
+#include "sim/run/training_file.h"
 
 namespace systole::run {
 namespace {
@@ -112,6 +113,11 @@ RunSpec make_spec(const RunConfig& config) {
     }
     spec.tflite_runtime = config.tflite_runtime;
     spec.signature = config.signature;
+    if (!config.state.empty()) {
+        const TrainingFile file = read_training(paths.find(config.state));
+        spec.state = file.state;
+        spec.examples = file.images;
+    }
     spec.size_multiplier = config.size_multiplier;
     spec.compiler = {.batch = std::max(config.batch, 1U),
                      .limit = config.limit,

@@ -84,6 +84,12 @@ void describe(Visitor& visitor, RunConfig& config) {
                    .meaning = "signature, or name of a subgraph, of a TFLite file with several networks",
                    .rule = signature_rule},
                   config.signature);
+    visitor.field(
+        {.key = "state",
+         .meaning = "training file: which outputs of the program replace which inputs in the next step, "
+                    "and which input takes the examples",
+         .rule = models_only_rule},
+        config.state);
     visitor.field({.key = "size_multiplier",
                    .meaning = "images so many times as wide and as high as the network's",
                    .rule = size_multiplier_rule},
@@ -239,7 +245,7 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     if (key == "input") drop({"labels"});
     if (setting.value.is_null()) return;  // nothing takes its place
     if (key == "program")
-        drop({"model", "input_shape", "tflite_runtime", "signature", "size_multiplier", "batch",
+        drop({"model", "input_shape", "tflite_runtime", "signature", "state", "size_multiplier", "batch",
               "calibration", "calibration_method", "mapping", "overlap", "cut_images", "float_reference",
               "float_outputs", "accuracy_by_layer", "arrivals", "latency_limit_ms"});
     if (key == "model") drop({"program", "input_shape", "tflite_runtime", "signature", "size_multiplier"});
@@ -278,8 +284,8 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
     }
     if (!config.program.empty()) {
         for (const char* key :
-             {"input_shape", "tflite_runtime", "signature", "batch", "calibration", "calibration_method",
-              "mapping", "overlap", "cut_images", "arrivals", "latency_limit_ms"}) {
+             {"input_shape", "tflite_runtime", "signature", "state", "batch", "calibration",
+              "calibration_method", "mapping", "overlap", "cut_images", "arrivals", "latency_limit_ms"}) {
             if (reader.has(key)) reader.fail(key, models_only_rule);
         }
         if (config.float_reference) reader.fail("float_reference", float_reference_rule);

@@ -70,6 +70,7 @@ struct RunConfig {
     std::vector<std::string> input_shape;                  ///< of inputs that the network's file leaves open
     TfliteRuntime tflite_runtime = TfliteRuntime::Newest;  ///< which a TFLite file was made for
     std::string signature;                                 ///< of a TFLite file with several
+    std::string state;                                     ///< file that says what goes in and out of a step
     std::uint32_t size_multiplier = 1;                     ///< images so many times as wide and high
     std::vector<std::string> input;                        ///< files or folders of images
     std::uint64_t random_input = 0;                        ///< seed of made-up input, instead; 0: none

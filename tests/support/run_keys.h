@@ -49,6 +49,7 @@ inline std::vector<RunKey> run_key_values() {
             {"input_shape", Cycles, {{"input_shape", {"2,3"}}}},
             {"tflite_runtime", Cycles, {{"tflite_runtime", "2.19"}}},
             {"signature", Cycles, {{"signature", "serve"}}},
+            {"state", Cycles, {{"state", project + "/models/mnist_cnn/training/state.json"}}},
             {"size_multiplier", Cycles, {{"timing_only", true}, {"size_multiplier", 2}}},
             {"input", Input, {input}},
             {"random_input", Input, {{"random_input", 7}}},

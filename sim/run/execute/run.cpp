@@ -34,8 +34,8 @@
 #include "sim/run/execute/bounds.h"
 #include "sim/run/execute/compiler_options.h"
 #include "sim/run/execute/layer_accuracy.h"
-#include "sim/run/execute/lone_batch.h"
 #include "sim/run/execute/recorders.h"
+#include "sim/run/execute/runs_beside.h"
 #include "sim/run/execute/segment_host.h"
 #include "sim/run/host.h"
 #include "sim/run/images.h"
@@ -609,6 +609,30 @@ void check_compiles(const ir::Graph& graph, const RunSpec& spec, const std::vect
     });
 }
 
+/// Reads from the shape of the input that takes the examples how many a step has.
+void find_examples(const RunSpec& spec, Prepared& prepared) {
+    const std::vector<InputTensor> inputs = array_tensors(*prepared.graph);
+    const std::string place = spec.labels.run.value("state", std::string("state"));
+    auto found = std::ranges::find(inputs, spec.examples, &InputTensor::name);
+    if (found == inputs.end()) {
+        const auto position = position_in(spec.examples, inputs.size());
+        if (!position) {
+            throw machine::ConfigError(
+                fmt::format("{}: images is {}; {} has no input of that name or position", place,
+                            in_quotes(spec.examples), spec.network->path.text));
+        }
+        found = inputs.begin() + static_cast<std::ptrdiff_t>(*position);
+    }
+    const std::vector<std::uint32_t> shape = array_shape(*found);
+    if (shape.empty() || found->state_inferences > 0) {
+        throw machine::ConfigError(fmt::format(
+            "{}: images is {}, which is {} of {}; it must take examples", place, in_quotes(found->name),
+            shape.empty() ? "one number" : "state", spec.network->path.text));
+    }
+    prepared.examples = shape.front();
+    prepared.examples_of_core = found->split_axis == 0 ? shape.front() / found->replicas : shape.front();
+}
+
 }  // namespace
 
 Prepared prepare(const RunSpec& spec) {
@@ -662,6 +686,7 @@ Prepared prepare(const RunSpec& spec) {
                             prepared.graph->name));
         }
         prepared.network = baselines::network_of(*prepared.graph);
+        if (!spec.examples.empty()) find_examples(spec, prepared);
         // Data before the compilation, which takes longer, so that errors in it show first.
         prepared.inputs =
             naming_file(spec, *prepared.graph, [&] { return read_input(spec, *prepared.graph); });
@@ -718,6 +743,8 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     record.cut_images = prepared.cut_images;
     record.pixel_scaling = prepared.pixel_scaling;
     record.network = prepared.network;
+    record.program.examples = prepared.examples;
+    record.program.examples_of_core = prepared.examples_of_core;
     FailureNotice notice(observer);  // declared after the objects that the observer refers to
     try {
         std::vector<BufferView> views;  // looked up first, so that errors show before the simulation
@@ -762,14 +789,14 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
 
 RunRecord run(const RunSpec& spec, Observer* observer, const Progress& progress) {
     const Stopwatch time;
-    const LoneBatch lone_batch(spec);  // first, because preparing values starts threads
+    const RunsBeside beside(spec);  // first, because preparing values starts threads
     const Prepared prepared = prepare(spec);
     const double seconds = time.seconds();
     if (observer != nullptr) {
         for (const std::string& warning : prepared.warnings) observer->warn(warning);
     }
     RunRecord record = simulate(spec, prepared, observer, progress);
-    lone_batch.add_to(record);
+    beside.add_to(record);
     record.speed.read = prepared.read_seconds;
     record.speed.prepare += seconds;
     record.speed.total += seconds;

@@ -44,7 +44,9 @@ struct Prepared {
     std::optional<ir::Graph> graph;  ///< absent of a program
     std::optional<NetworkWork> network;
     isa::Program program;
-    bool of_arrays = false;                        ///< network or program (sim/run/arrays.h)
+    bool of_arrays = false;      ///< network or program (sim/run/arrays.h)
+    std::uint64_t examples = 0;  ///< of a step; see ProgramFacts
+    std::uint64_t examples_of_core = 0;
     std::optional<machine::BatchFacts> batch;      ///< absent of a program
     std::optional<machine::CutImages> cut_images;  ///< absent where an image fits, and of a program
     std::vector<NamedImages> inputs;               ///< by input of the program; none if the run names none;

@@ -13,9 +13,9 @@
 #include <utility>
 #include <variant>
 
-#include "sim/run/execute/lone_batch.h"
 #include "sim/run/execute/process.h"
 #include "sim/run/execute/run.h"
+#include "sim/run/execute/runs_beside.h"
 #include "sim/run/record/bytes.h"
 #include "sim/run/request.h"
 #include "sim/run/stopwatch.h"
@@ -170,9 +170,9 @@ private:
             ::close(in_);
             ::close(out_);
             if (!prepared) return answer(run(spec, observer));
-            const LoneBatch lone_batch(spec);
+            const RunsBeside beside(spec);
             RunRecord record = simulate(spec, *prepared, observer);
-            lone_batch.add_to(record);
+            beside.add_to(record);
             record.speed.prepare += seconds;
             record.speed.total += seconds;
             return answer(std::move(record));

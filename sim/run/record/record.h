@@ -174,6 +174,9 @@ struct ProgramFacts {
     std::vector<TensorFacts> inputs;
     std::vector<TensorFacts> outputs;
     bool has_host_operations = false;  ///< on its outputs; these are then probabilities
+    /// Examples of a step, of all cores and of each; 0 where the run does not say which input takes them.
+    std::uint64_t examples = 0;
+    std::uint64_t examples_of_core = 0;
 
     /// Multiply-accumulates of one inference; 0 for a program that does not state them.
     std::uint64_t macs() const;
@@ -181,7 +184,7 @@ struct ProgramFacts {
 };
 SYSTOLE_RECORD_FIELDS(ProgramFacts, rows, columns, model, batch, inferences, instructions, instruction_bytes,
                       tiles, tile_bytes, memory_bytes, spilled_bytes, weights, layers, tags, inputs, outputs,
-                      has_host_operations)
+                      has_host_operations, examples, examples_of_core)
 
 /// The work of a layer, for any processor and one inference.
 struct LayerWork {
@@ -527,6 +530,15 @@ struct Training {
 SYSTOLE_RECORD_FIELDS(Training, batch, steps_an_epoch, epochs, left_out, evaluated_on, first_step,
                       timed_steps, cycles_a_step, cycles, columns, steps, by_epoch)
 
+/// What a further step of a program costs when the pipeline is full: the difference of runs with one step
+/// more and less.
+struct FurtherStep {
+    Cycle cycles = 0;
+    std::vector<machine::Bound> bounds;  ///< as RunRecord::bounds, without those of tags
+    bool operator==(const FurtherStep&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(FurtherStep, cycles, bounds)
+
 /// How fast the simulator itself was, in seconds of this computer.
 struct Speed {
     using Uncompared = void;
@@ -575,6 +587,7 @@ struct RunRecord {
     std::vector<std::string> unfilled_buffers;  ///< input buffers that nothing filled: zeros
     std::vector<PixelScaling> pixel_scaling;    ///< where the run says nothing of the scale of pixels
     std::optional<Training> training;           ///< that the run belongs to
+    std::optional<FurtherStep> step;            ///< of a program whose examples are known
     Speed speed;
 
     /// The unit whose cycles reports divide.
@@ -597,7 +610,7 @@ struct RunRecord {
 SYSTOLE_RECORD_FIELDS(RunRecord, schema, spec, cycles, units, counters, parts, bounds, program, batch,
                       cut_images, latency, network, host_work, host_segments, answers, instruction_times,
                       work, phases, occupancy, cores_alike, pictures, registers, printed, unfilled_buffers,
-                      pixel_scaling, training, speed)
+                      pixel_scaling, training, step, speed)
 
 /// Throws RecordError where the schema is not the current one.
 RunRecord read_record(std::string_view bytes);

@@ -172,6 +172,7 @@ struct RunSpec {
     std::optional<Content> program;        ///< or a program
     std::vector<InputShape> input_shapes;  ///< those that the network's file leaves open
     std::vector<StatePairs> state;         ///< besides those that the network's file has
+    std::string examples;  ///< the input that takes them, by name or position; empty: not said
     TfliteRuntime tflite_runtime = TfliteRuntime::Newest;
     std::string signature;              ///< of a TFLite file with several networks
     std::uint32_t size_multiplier = 1;  ///< images so many times as wide and high as in the file
@@ -186,7 +187,7 @@ struct RunSpec {
     Observed observed;
     RunLabels labels;
 };
-SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, state,
+SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, state, examples,
                       tflite_runtime, signature, size_multiplier, compiler, data, timing_only,
                       float_reference, host, baselines, host_time, arrivals, observed, labels)
 

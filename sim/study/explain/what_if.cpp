@@ -89,6 +89,7 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     timed.input_shape = config.input_shape;
     timed.tflite_runtime = config.tflite_runtime;
     timed.signature = config.signature;
+    timed.state = config.state;
     timed.size_multiplier = config.size_multiplier;
     timed.program = config.program;
     timed.input = config.input;  // determines the number of inferences

@@ -366,6 +366,7 @@ Json make_report(const run::RunRecord& record, const ReportOptions& options) {
     if (basis.parts.calls) json["call"] = call_json(basis, json);
     add_answers(json, record);
     if (record.training) json["training"] = training_json(basis);
+    if (record.step) json["step"] = step_json(basis);
     json["timing_only"] = record.spec.timing_only;
     json["host_share"] = basis.host_share;
     json["left_out"] = left_out(basis, json);

@@ -80,6 +80,9 @@ Json occupancy_json(const run::RunRecord& record, const run::Occupancy& occupanc
 /// How long the steps of a training take, and what came of those that were computed; the record has one.
 Json training_json(const Basis& basis);
 
+/// What a further step costs; the record has one.
+Json step_json(const Basis& basis);
+
 Json energy_json(const Basis& basis);
 /// Why a run on this machine has no energy: the machine has neither a section `energy` nor published watts,
 /// or its clock needs a voltage beyond the limits. Absent if it has.

@@ -1,9 +1,12 @@
-#include "sim/run/execute/lone_batch.h"
+#include "sim/run/execute/runs_beside.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "base/user_error.h"
 #include "sim/run/execute/run.h"
@@ -22,9 +25,9 @@ bool needs_one(const RunSpec& spec) {
     return spec.compiler.limit > spec.compiler.batch;
 }
 
-/// The cycles of so many batches of the run's, and nothing else.
-RunSpec batches_of(RunSpec spec, std::uint64_t batches) {
-    spec.compiler.limit = batches * spec.compiler.batch;
+/// The cycles of so many inferences of the run's, and nothing else.
+RunSpec inferences_of(RunSpec spec, std::uint64_t inferences) {
+    spec.compiler.limit = inferences;
     spec.timing_only = true;
     spec.float_reference = false;
     spec.baselines.clear();
@@ -32,7 +35,43 @@ RunSpec batches_of(RunSpec spec, std::uint64_t batches) {
     spec.observed = {};
     spec.data.labels.reset();
     spec.data.label_names.reset();
+    spec.examples.clear();
     return spec;
+}
+
+RunSpec batches_of(const RunSpec& spec, std::uint64_t batches) {
+    return inferences_of(spec, batches * spec.compiler.batch);
+}
+
+/// So many that the pipeline is full between the last two, as `sim train` has them.
+constexpr std::uint64_t full_steps = 4;
+
+/// So many steps, of which each has an inference on every core.
+RunSpec steps_of(const RunSpec& spec, std::uint64_t steps) {
+    RunSpec several = inferences_of(spec, steps * spec.machine.cores());
+    several.data = {};
+    return several;
+}
+
+/// Whether the run itself is one of `full_steps` steps, without values.
+bool is_full_row(const RunSpec& spec) {
+    return spec.timing_only && spec.data.input.empty() &&
+           spec.compiler.limit == full_steps * spec.machine.cores();
+}
+
+/// What the last step of `more` costs, which has one step more than `fewer`. Absent where it costs nothing.
+std::optional<FurtherStep> difference(const RunRecord& more, const RunRecord& fewer) {
+    if (more.cycles <= fewer.cycles) return std::nullopt;
+    FurtherStep step;
+    step.cycles = more.cycles - fewer.cycles;
+    for (std::size_t i = 0; i < more.bounds.size(); ++i) {
+        machine::Bound bound = more.bounds[i];
+        // Where units wait less with one step more, it adds nothing.
+        bound.run -= std::min(bound.run, fewer.bounds.at(i).run);
+        bound.by_tag.clear();
+        step.bounds.push_back(std::move(bound));
+    }
+    return step;
 }
 
 /// As many batches as fill a pipeline, and show by which interval they follow each other.
@@ -55,7 +94,11 @@ RunRecord read_answer(const ChildAnswer& answer, std::string_view what) {
 
 }  // namespace
 
-LoneBatch::LoneBatch(const RunSpec& spec) {
+RunsBeside::RunsBeside(const RunSpec& spec) {
+    if (spec.network && !spec.examples.empty()) {
+        steps_ = record_of(steps_of(spec, full_steps - 1));
+        if (!is_full_row(spec)) one_step_more_ = record_of(steps_of(spec, full_steps));
+    }
     if (!has_requests(spec)) return;
     if (needs_one(spec)) alone_ = record_of(batches_of(spec, 1));
     const bool is_less =
@@ -63,7 +106,12 @@ LoneBatch::LoneBatch(const RunSpec& spec) {
     if (!is_less) row_ = record_of(row_of_batches(spec));
 }
 
-void LoneBatch::add_to(RunRecord& record) const {
+void RunsBeside::add_to(RunRecord& record) const {
+    if (steps_) {
+        const RunRecord fewer = read_answer(*steps_, "a few steps");
+        record.step =
+            difference(one_step_more_ ? read_answer(*one_step_more_, "a few steps") : record, fewer);
+    }
     if (!record.latency) return;
     if (alone_) record.latency->alone = read_answer(*alone_, "one batch alone").cycles;
     // A run of less than a batch is compiled for it.
