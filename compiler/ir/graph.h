@@ -43,6 +43,24 @@ struct Node {
     bool operator==(const Node&) const = default;
 };
 
+/// What a file asks for that machines without branches and without addresses from data do the long way. Notes
+/// for people: no result and no cycle depends on them, and the text of a graph does not have them.
+struct Detours {
+    /// Work of an inference: of products, and the results of all other nodes.
+    struct Work {
+        std::uint64_t macs = 0;
+        std::uint64_t elements = 0;
+    };
+    Work all = {};  ///< of the file, where it asks for any of this
+    /// Choices among branches that follow data. All branches of each are computed, and one is kept.
+    std::uint64_t choices = 0;
+    Work discarded = {};         ///< what is not kept, if each choice takes the branch with most work
+    std::uint64_t found = 0;     ///< elements that are read, or written, at places that data name
+    std::uint64_t compared = 0;  ///< elements that are compared with these places
+
+    bool operator==(const Detours& /*other*/) const { return true; }
+};
+
 /// A network: values, and nodes that compute them, in topological order. Each value is an input of the
 /// network, a constant, or the result of exactly one node.
 struct Graph {
@@ -74,6 +92,7 @@ struct Graph {
     std::uint32_t replicas = 1;
     /// The first extent of images. Above 1 only while a file with a fixed batch is read (split_batch).
     std::uint32_t batch = 1;
+    Detours detours;
 
     bool operator==(const Graph&) const = default;
 

@@ -53,6 +53,7 @@ WordsBuilder::WordsBuilder(const ir::Graph& graph, WordsOptions options)
     result_.constant_outputs = graph.constant_outputs;
     result_.has_weights = graph.has_weights;
     result_.replicas = graph.replicas;
+    result_.detours = graph.detours;
     for (const ir::ValueId id : graph.inputs) {
         words_[id] = static_cast<ir::ValueId>(result_.values.size());
         result_.inputs.push_back(*words_[id]);

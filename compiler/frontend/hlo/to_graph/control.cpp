@@ -74,8 +74,12 @@ Arrays map_conditional(GraphMaker& maker, const Operation& operation) {
     const std::vector<ComputationId>& branches = operation.instruction.called;
     const Array& choice = operation.operand(0);
     const bool by_truth = choice.type == ElementType::Pred;
+    std::vector<NodeRange> computed;
     const auto branch_of = [&](std::size_t i) {
-        return *maker.evaluate(branches.at(i), {operation.operands[i + 1]}, operation.lifted);
+        const std::size_t first = maker.nodes();
+        Arrays results = *maker.evaluate(branches.at(i), {operation.operands[i + 1]}, operation.lifted);
+        computed.push_back({first, maker.nodes()});
+        return results;
     };
     if (const auto known = maker.word_of(choice)) {
         // Numbers without a branch take the last one; of a truth value, the first branch is that of true.
@@ -99,6 +103,7 @@ Arrays map_conditional(GraphMaker& maker, const Operation& operation) {
             if (has_64_bits(otherwise.type)) results[leaf].range.reset();
         }
     }
+    maker.note_choice(std::move(computed));
     return results;
 }
 

@@ -145,6 +145,7 @@ ir::Graph GraphMaker::make() && {
     check_orders_of_parts(module_);
     set_outputs(*evaluate(module_.entry, make_inputs()));
     if (graph_.inputs.empty()) throw ModelError("it has no input; a program must have one");
+    graph_.detours = count_detours(graph_, notes_);
     ir::remove_unread(graph_);
     if (const auto fault = ir::find_fault(graph_)) throw ModelError(*fault);
     return std::move(graph_);

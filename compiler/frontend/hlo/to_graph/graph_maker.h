@@ -71,6 +71,27 @@ struct Operation {
 
 using ir::WordFormula;
 
+/// Nodes that were appended one after the other: from `first` up to, without it, `end`.
+struct NodeRange {
+    std::size_t first = 0;
+    std::size_t end = 0;
+};
+
+/// What programs ask for that the machine does the long way (ir::Detours), by the nodes that it became.
+struct DetourNotes {
+    /// A lookup of elements at places from data.
+    struct Lookup {
+        NodeRange nodes;
+        std::uint64_t found = 0;
+        std::uint64_t compared = 0;
+    };
+    std::vector<std::vector<NodeRange>> choices;  ///< by branch; those within a branch before their choice
+    std::vector<Lookup> lookups;
+};
+
+/// Counts what of it the outputs of the graph need.
+ir::Detours count_detours(const ir::Graph& graph, const DetourNotes& notes);
+
 /// The number format of an array's elements in the graph, and in files.
 DataType graph_type(ElementType type);
 DataType file_type(ElementType type);
@@ -138,6 +159,14 @@ public:
     /// The results of a computation for these arguments. `lifted`: see Operation.
     SharedArrays evaluate(ComputationId called, std::vector<SharedArrays> arguments,
                           const Numbers* lifted = nullptr);
+    /// The nodes so far.
+    std::size_t nodes() const { return graph_.nodes.size(); }
+    /// Notes that data choose one of these branches, all of which have been computed.
+    void note_choice(std::vector<NodeRange> branches) { notes_.choices.push_back(std::move(branches)); }
+    /// Notes that elements at places from data have been looked up by the nodes from `first` on.
+    void note_lookup(std::size_t first, std::uint64_t found, std::uint64_t compared) {
+        notes_.lookups.push_back({{first, nodes()}, found, compared});
+    }
     /// Where the arrays of each part of a tuple begin among all of its arrays, and behind them their number.
     const std::vector<std::size_t>& part_places(ShapeId tuple);
 
@@ -164,6 +193,7 @@ private:
     const Module& module_;
     const ir::OperatorSet& operators_;
     ir::Graph graph_;
+    DetourNotes notes_;
     PlacedScope call_;                     ///< of the innermost call
     PlacedScope scope_;                    ///< of the instruction that is being mapped
     std::size_t calls_ = 0;                ///< within each other

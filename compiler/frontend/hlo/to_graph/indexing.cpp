@@ -26,6 +26,11 @@ std::int64_t elements_of(const Numbers& dimensions) {
     return elements;
 }
 
+/// The same of dimensions that have been checked.
+std::uint64_t count_of(const Numbers& dimensions) {
+    return static_cast<std::uint64_t>(elements_of(dimensions));
+}
+
 void check_compared(const Numbers& dimensions) {
     if (elements_of(dimensions) <= most_compared_elements) return;
     throw ModelError(
@@ -92,6 +97,9 @@ Array taken_along(GraphMaker& maker, const Array& array, std::size_t axis, const
     if (size == extent) return array;
     if (const auto place = maker.word_of(start)) return maker.part(array, axis, *place, size);
     check_compared(array.dimensions);
+    const std::size_t first_node = maker.nodes();
+    Numbers found = array.dimensions;
+    found[axis] = size;
     const std::int64_t starts = extent - size + 1;
     if (size > 1 && starts <= size) {
         check_places(starts);
@@ -103,6 +111,7 @@ Array taken_along(GraphMaker& maker, const Array& array, std::size_t axis, const
                 places_meet(maker, each.dimensions, broadcast(start, each.dimensions), 0, here);
             result = maker.select(meets, each, result);
         }
+        maker.note_lookup(first_node, count_of(found), count_of(found) * (count_of({starts}) - 1));
         return result;
     }
     check_places(size);
@@ -119,7 +128,9 @@ Array taken_along(GraphMaker& maker, const Array& array, std::size_t axis, const
                         [](Words in) { return apply(WordOperation::Select, in[0], in[1], in[2]); });
         elements.push_back(as_type(maker, maker.reduce("or", alone, along), array.type));
     }
-    return maker.concatenate(elements, axis);
+    Array result = maker.concatenate(elements, axis);
+    maker.note_lookup(first_node, count_of(found), count_of(array.dimensions) * count_of({size}));
+    return result;
 }
 
 /// The axes of the operand and of the indices of a gather or scatter, in the order in which they are worked
@@ -235,6 +246,8 @@ void place_along(GraphMaker& maker, Placed& placed, std::size_t axis, std::int64
     Numbers dimensions = placed.values.dimensions;
     dimensions[axis] = extent;
     check_compared(dimensions);
+    const std::size_t first_node = maker.nodes();
+    const std::uint64_t written = count_of(placed.values.dimensions);
     const Array begin = broadcast(start, dimensions);
     const Array places = range_along(maker, dimensions, axis);
     Array values = placed.values;
@@ -259,6 +272,7 @@ void place_along(GraphMaker& maker, Placed& placed, std::size_t axis, std::int64
         return apply(WordOperation::And, in[0], apply(WordOperation::And, meets, is_inside));
     });
     placed.values = values;
+    if (!maker.word_of(start)) maker.note_lookup(first_node, written, count_of(dimensions));
 }
 
 std::vector<Array> start_indices(GraphMaker& maker, const Operation& operation, std::size_t first,
