@@ -68,6 +68,7 @@ const std::vector<std::string> pages{"README.md",
                                      "docs/mutants.md",
                                      "models/isca17/README.md",
                                      "models/mnist_cnn/README.md",
+                                     "models/wrong_machine/README.md",
                                      "CONTRIBUTING.md"};
 
 /// Commands that are not run, by their beginnings, and why.

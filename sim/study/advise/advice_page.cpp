@@ -8,6 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "sim/study/advise/binding.h"
+#include "sim/study/advise/speed_plot.h"
 #include "sim/view/report/numbers.h"
 
 namespace systole::advise {
@@ -23,16 +25,18 @@ constexpr double right = 24;
 
 constexpr std::string_view style = R"css(
 :root { color-scheme: light dark; --text: #1c2733; --muted: #5b6875; --grid: #d7dde3; --page: #ffffff;
-        --size0: #1f6fb2; --size1: #c2571a; --size2: #2f8f5b; --size3: #8a4fb0; }
+        --size0: #1f6fb2; --size1: #c2571a; --size2: #2f8f5b; --size3: #8a4fb0;
+        --part0: #1f6fb2; --part1: #c2571a; --part2: #2f8f5b; --part3: #8a4fb0; --part4: #b03a63; --part5: #7a6a1a; }
 @media (prefers-color-scheme: dark) {
   :root { --text: #e6ebf0; --muted: #9aa7b4; --grid: #38434e; --page: #161b21;
-          --size0: #6db3ee; --size1: #f09a63; --size2: #6fcf97; --size3: #c79be8; } }
+          --size0: #6db3ee; --size1: #f09a63; --size2: #6fcf97; --size3: #c79be8;
+          --part0: #6db3ee; --part1: #f09a63; --part2: #6fcf97; --part3: #c79be8; --part4: #f08fb0; --part5: #d5c46a; } }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page);
        max-width: 760px; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.2rem 0.8rem; text-align: right; border-bottom: 1px solid var(--grid); }
+th, td { padding: 0.2rem 0.5rem; font-size: 14px; text-align: right; border-bottom: 1px solid var(--grid); }
 svg { width: 100%; height: auto; } svg text { fill: var(--muted); font-size: 13px; }
-.grid { stroke: var(--grid); } .line { fill: none; stroke-width: 2; }
+.grid { stroke: var(--grid); } .article { stroke: var(--muted); stroke-dasharray: 5 4; } .line { fill: none; stroke-width: 2; }
 )css";
 constexpr std::array<std::string_view, 4> colours{"var(--size0)", "var(--size1)", "var(--size2)",
                                                   "var(--size3)"};
@@ -149,22 +153,33 @@ private:
 };
 
 std::string table(const Advice& advice) {
-    std::string text =
-        "<table>\n<tr><th>images</th><th>batch</th><th>latency, ms</th><th>interval, "
-        "ms</th><th>inferences/s</th><th>of the "
-        "peak</th>"
-        "<th>limit</th><th>times the CPU</th></tr>\n";
+    const bool has_shares =
+        std::ranges::any_of(advice.points, [](const Point& point) { return !point.shares.empty(); });
+    std::string text = fmt::format(
+        "<table>\n<tr><th>images</th><th>batch</th>{}<th>latency, ms</th><th>interval, "
+        "ms</th><th>inferences/s</th><th>of the peak</th>{}<th>times the CPU</th></tr>\n",
+        has_shares ? "<th>a core</th>" : "",
+        has_shares ? "<th>bound by</th><th>of the cycles</th>" : "<th>limit</th>");
     for (const Point& point : advice.points) {
         text += fmt::format("<tr><td>x {}</td><td>{}</td>", point.size, point.batch);
         if (!point.error.empty()) {
-            text += fmt::format("<td colspan=\"6\">{}</td></tr>\n", escaped(point.error));
+            text +=
+                fmt::format("<td colspan=\"{}\">{}</td></tr>\n", has_shares ? 8 : 6, escaped(point.error));
             continue;
         }
+        if (has_shares) {
+            text += fmt::format("<td>{}</td>",
+                                point.images_of_core > 0 ? report::grouped(point.images_of_core) : "-");
+        }
         text +=
-            fmt::format("<td>{:.3f}</td><td>{:.3f}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                        1e3 * point.latency_seconds, 1e3 * point.interval_seconds,
-                        report::amount(point.inferences_per_second, ""), report::percent(point.peak_share),
-                        point.limit, point.speedup ? fmt::format("{:.1f}", *point.speedup) : "-");
+            fmt::format("<td>{:.3f}</td><td>{:.3f}</td><td>{}</td><td>{}</td>", 1e3 * point.latency_seconds,
+                        1e3 * point.interval_seconds, report::amount(point.inferences_per_second, ""),
+                        report::percent(point.peak_share));
+        text += has_shares ? fmt::format("<td>{}</td><td>{}</td>", point.shares.front().name,
+                                         report::percent(point.shares.front().share))
+                           : fmt::format("<td>{}</td>", point.limit);
+        text +=
+            fmt::format("<td>{}</td></tr>\n", point.speedup ? fmt::format("{:.1f}", *point.speedup) : "-");
     }
     return text + "</table>\n";
 }
@@ -180,6 +195,13 @@ std::string to_html(const Advice& advice) {
         title, style);
     for (const std::string& sentence : advice.sentences)
         text += fmt::format("<p>{}</p>\n", escaped(sentence));
+    const std::string speed = speed_plot(advice);
+    if (!speed.empty()) {
+        text +=
+            "<h2>Speed, and the part that binds</h2>\n" + speed +
+            "<p>Inferences a second. The part that binds is that whose work, if it never waits, takes the "
+            "largest share of the cycles.</p>\n";
+    }
     text += "<h2>Share of the array's peak</h2>\n" + Plot(advice).svg() + table(advice);
     return text + fmt::format(
                       "<p>Simulated without values; the speed of {} is that of its model.</p>\n</body>\n"

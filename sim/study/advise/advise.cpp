@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <utility>
 
 #include "base/message_text.h"
 #include "hw/machine/config_error.h"
+#include "sim/study/advise/binding.h"
+#include "sim/study/advise/wrong_machine.h"
 #include "sim/study/explain/what_if.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/report.h"
@@ -22,6 +25,7 @@ constexpr std::uint64_t batches_of_a_run = 4;
 constexpr std::uint64_t calls_of_a_run = 256;
 
 std::vector<std::uint32_t> batches_of(const Question& question) {
+    if (!question.programs.empty()) return {question.cores};
     return question.has_tiles ? std::vector<std::uint32_t>{1} : question.batches;
 }
 
@@ -37,11 +41,12 @@ run::RunConfig kept(const Question& question) {
     return config;
 }
 
-template <class Number>
-std::vector<nlohmann::json> axis_values(const std::vector<Number>& numbers) {
+/// Each value once.
+template <class Value>
+std::vector<nlohmann::json> axis_values(const std::vector<Value>& given) {
     std::vector<nlohmann::json> values;
-    for (const Number number : numbers) {
-        if (std::ranges::find(values, nlohmann::json(number)) == values.end()) values.emplace_back(number);
+    for (const Value& value : given) {
+        if (std::ranges::find(values, nlohmann::json(value)) == values.end()) values.emplace_back(value);
     }
     return values;
 }
@@ -67,6 +72,33 @@ std::string limit_of(const run::RunRecord& record) {
     return std::ranges::max_element(by_part, {}, [](const auto& part) { return part.second; })->first;
 }
 
+/// How often a multiply-accumulate that is needed passes the array; 0 without any.
+double passes_of(const run::RunRecord& record) {
+    const std::uint64_t needed = record.needed_macs();
+    if (needed == 0) return 0.0;
+    return static_cast<double>(record.counters.at(record.main_unit().main->macs).value()) /
+           static_cast<double>(needed);
+}
+
+/// The figures of a further step, in place of those of a run that its state begins and ends.
+void take_step(const run::RunRecord& record, const report::Json& report, Point& point) {
+    const double run_rate = point.inferences_per_second;
+    const double seconds = *report::number_at(report, "step.seconds");
+    point.batch = static_cast<std::uint32_t>(record.program.examples);
+    point.interval_seconds = seconds;
+    point.inferences_per_second = *report::number_at(report, "step.examples_per_second");
+    point.peak_share =
+        *report::number_at(report, "step.bounds.macs") / *report::number_at(report, "step.cycles");
+    // The CPU does as many steps of all replicas a second as before.
+    if (point.speedup && run_rate > 0.0) *point.speedup *= record.program.batch / seconds / run_rate;
+}
+
+void add_tensor_core(const run::RunRecord& record, const report::Json& report, Point& point) {
+    point.shares = shares_of(record);
+    point.passes = passes_of(record);
+    if (record.step) take_step(record, report, point);
+}
+
 Point point_of(std::uint32_t size, std::uint32_t batch, const run::RunOutcome& outcome) {
     Point point{.size = size, .batch = batch};
     if (!outcome.record) {
@@ -89,6 +121,9 @@ Point point_of(std::uint32_t size, std::uint32_t batch, const run::RunOutcome& o
     if (achieved) point.peak_share = *achieved / *report::number_at(report, "tops.peak");
     point.limit = limit_of(*outcome.record);
     point.speedup = report::number_at(report, "comparison.0.expected.speedup");
+    if (outcome.record->spec.machine.family == machine::Family::TensorCore) {
+        add_tensor_core(*outcome.record, report, point);
+    }
     return point;
 }
 
@@ -263,16 +298,19 @@ std::vector<std::string> sentences_without_batch(const std::string& machine, con
 
 std::vector<std::string> sentences_for(const std::string& machine, const std::string& model,
                                        const std::string& cpu, std::span<const Point> points, bool has_tiles,
-                                       std::uint32_t cores) {
+                                       std::uint32_t cores, bool is_fixed) {
     if (has_tiles) return sentences_without_batch(machine, model, cpu, points);
     const std::vector<Point> batches = points_of(points, 1);
     const Point* const filling = filling_point(batches, 1);
     if (filling == nullptr) return {};
-    std::vector<std::string> sentences{fill_sentence(machine, model, batches, *filling),
-                                       limit_sentence(batches.front(), *filling)};
+    std::vector<std::string> sentences{fill_sentence(machine, model, batches, *filling)};
+    std::vector<std::string> binding = binding_sentences(batches);
+    if (binding.empty()) sentences.push_back(limit_sentence(batches.front(), *filling));
+    std::ranges::move(binding, std::back_inserter(sentences));
     if (auto sentence = size_sentence(points)) sentences.push_back(*std::move(sentence));
     if (auto sentence = cpu_sentence(machine, cpu, batches, *filling))
         sentences.push_back(*std::move(sentence));
+    if (is_fixed && batches.size() == 1) return sentences;
     const bool may_gain = filling->batch == batches.back().batch && batches.size() > 1;
     sentences.push_back(fmt::format(
         "So the rule for this network is batch = {}{} x cores. {} has {}; the rule of the article on "
@@ -312,6 +350,19 @@ std::optional<std::string> no_comparison_sentence(const std::string& cpu,
     return std::nullopt;
 }
 
+/// Says that a program has its batch, and which.
+std::string fixed_batch_sentence(const run::RunRecord& record) {
+    const run::ProgramFacts& program = record.program;
+    const std::uint32_t cores = record.spec.machine.cores();
+    if (program.examples == 0) {
+        return fmt::format(
+            "The batch of {} is fixed by the program, whose shapes have it: here are calls of it{}.",
+            program.model, cores == 1 ? "" : fmt::format(", one on each of {} cores", cores));
+    }
+    return fmt::format("The batch of {} is fixed by the program: a step has {}, {} on a core.", program.model,
+                       counted(program.examples, "example"), report::grouped(program.examples_of_core));
+}
+
 /// A sentence says why there is no result of a size; its points are dropped. Larger sizes fail like it.
 void drop_sizes_without_results(std::span<const std::uint32_t> sizes, Advice& advice) {
     bool is_said = false;
@@ -334,9 +385,9 @@ sweep::StudyDefinition study_of(const Question& question) {
     const run::RunConfig config = kept(question);
     const nlohmann::ordered_json wanted = run::to_json(config);
     const nlohmann::ordered_json absent = run::to_json(run::RunConfig());
-    const auto is_apart = [](const std::string& key) {
+    const auto is_apart = [&question](const std::string& key) {
         return key == "schema" || key == "machine_settings" || key == "batch" || key == "limit" ||
-               key == "size_multiplier";
+               key == "size_multiplier" || (key == "model" && !question.programs.empty());
     };
     // First what the run file may have and the study does not; then what it has.
     for (const auto& [key, value] : absent.items()) {
@@ -352,8 +403,13 @@ sweep::StudyDefinition study_of(const Question& question) {
     for (const run::Setting& setting : config.machine_settings) {
         study.settings.push_back({"machine." + setting.key, setting.value});
     }
-    study.axes = {{.key = "size_multiplier", .values = axis_values(question.sizes), .whole = true},
-                  {.key = "batch", .values = axis_values(batches_of(question)), .whole = true}};
+    if (question.programs.empty()) {
+        study.axes = {{.key = "size_multiplier", .values = axis_values(question.sizes), .whole = true},
+                      {.key = "batch", .values = axis_values(batches_of(question)), .whole = true}};
+    } else {
+        study.axes = {{.key = "model", .values = axis_values(question.programs)},
+                      {.key = "batch", .values = axis_values(batches_of(question)), .whole = true}};
+    }
     study.derive = {
         {"limit", fmt::format("{} * batch", question.has_tiles ? calls_of_a_run : batches_of_a_run)}};
     study.metrics = {{.name = "speedup_over_cpu",
@@ -364,7 +420,10 @@ sweep::StudyDefinition study_of(const Question& question) {
 
 Advice advise(const Question& question, std::span<const run::RunOutcome> outcomes) {
     Advice advice;
-    for (const nlohmann::json& size : axis_values(question.sizes)) {
+    advice.cores = question.cores;
+    const bool is_fixed = !question.programs.empty();
+    if (is_fixed) advice.points.resize(axis_values(question.programs).size(), {.batch = question.cores});
+    for (const nlohmann::json& size : axis_values(is_fixed ? std::vector<std::uint32_t>() : question.sizes)) {
         for (const nlohmann::json& batch : axis_values(batches_of(question))) {
             advice.points.push_back({.size = size, .batch = batch});
         }
@@ -373,9 +432,15 @@ Advice advise(const Question& question, std::span<const run::RunOutcome> outcome
         Point& point = advice.points[i];
         point = point_of(point.size, point.batch, outcomes[i]);
         if (!outcomes[i].record) continue;
-        advice.machine = outcomes[i].record->spec.machine.name;
-        advice.model = outcomes[i].record->program.model;
+        const run::RunRecord& record = *outcomes[i].record;
+        advice.machine = record.spec.machine.name;
+        advice.model = record.program.model;
+        if (!question.has_tiles && !point.shares.empty()) {
+            point.images_of_core = is_fixed ? record.program.examples_of_core : point.batch / question.cores;
+        }
     }
+    std::ranges::stable_sort(advice.points, {},
+                             [](const Point& point) { return std::pair(point.size, point.batch); });
     const auto works = [](const Point& point) { return point.error.empty(); };
     if (std::ranges::none_of(advice.points, works)) {
         throw machine::ConfigError(advice.points.empty() ? "there is no batch to try"
@@ -383,33 +448,58 @@ Advice advise(const Question& question, std::span<const run::RunOutcome> outcome
     }
     advice.cpu = question.cpu;
     advice.sentences = sentences_for(advice.machine, advice.model, advice.cpu, advice.points,
-                                     question.has_tiles, question.cores);
+                                     question.has_tiles, question.cores, is_fixed);
+    if (const Point* const best = filling_point(advice.points, 1); best != nullptr && !best->shares.empty()) {
+        std::ranges::move(wrong_machine_sentences(advice.machine, advice.model, *best, question.detours),
+                          std::back_inserter(advice.sentences));
+    }
+    if (is_fixed && advice.points.size() == 1) {
+        advice.sentences.insert(advice.sentences.begin(), fixed_batch_sentence(*outcomes.front().record));
+    }
     if (auto sentence = host_sentence(outcomes)) {
         advice.sentences.insert(advice.sentences.begin(), *std::move(sentence));
     }
     if (auto sentence = no_comparison_sentence(advice.cpu, outcomes)) {
         advice.sentences.push_back(*std::move(sentence));
     }
-    drop_sizes_without_results(question.sizes, advice);
+    if (!is_fixed) drop_sizes_without_results(question.sizes, advice);
     return advice;
 }
 
 tables::Table to_table(const Advice& advice) {
-    tables::Table table{
-        .id = "advice",
-        .title = fmt::format("{} on {}, without values", advice.model, advice.machine),
-        .columns = {"size x batch", "latency ms", "interval ms", "inf/s", "% peak", "limit", "x CPU"}};
+    const bool has_shares =
+        std::ranges::any_of(advice.points, [](const Point& point) { return !point.shares.empty(); });
+    tables::Table table{.id = "advice",
+                        .title = fmt::format("{} on {}, without values", advice.model, advice.machine),
+                        .columns = {"size x batch", "latency ms", "interval ms", "inf/s", "% peak"}};
+    for (const char* const column : has_shares ? std::vector{"a core", "bound by", "% cycles", "x CPU"}
+                                               : std::vector{"limit", "x CPU"}) {
+        table.columns.emplace_back(column);
+    }
     for (const Point& point : advice.points) {
         const std::string label = fmt::format("{} x {}", point.size, point.batch);
         if (!point.error.empty()) {
-            table.add(label, {{}, {}, {}, {}, tables::Cell::words(point.error), {}});
+            tables::Cells cells(table.columns.size() - 1);
+            cells[has_shares ? 5 : 4] = tables::Cell::words(point.error);
+            table.add(label, std::move(cells));
             continue;
         }
-        table.add(label, {tables::Cell::number(1e3 * point.latency_seconds, 3),
-                          tables::Cell::number(1e3 * point.interval_seconds, 3),
-                          tables::Cell::figure(report::amount(point.inferences_per_second, "")),
-                          point.peak_share ? tables::Cell::percent(*point.peak_share) : tables::Cell(),
-                          tables::Cell::words(point.limit), tables::Cell::number(point.speedup, 1)});
+        tables::Cells cells{tables::Cell::number(1e3 * point.latency_seconds, 3),
+                            tables::Cell::number(1e3 * point.interval_seconds, 3),
+                            tables::Cell::figure(report::amount(point.inferences_per_second, "")),
+                            point.peak_share ? tables::Cell::percent(*point.peak_share) : tables::Cell()};
+        if (has_shares) {
+            const Share& largest = point.shares.front();
+            cells.push_back(point.images_of_core > 0
+                                ? tables::Cell::number(static_cast<double>(point.images_of_core), 0)
+                                : tables::Cell());
+            cells.push_back(tables::Cell::words(largest.name));
+            cells.push_back(tables::Cell::percent(largest.share));
+        } else {
+            cells.push_back(tables::Cell::words(point.limit));
+        }
+        cells.push_back(tables::Cell::number(point.speedup, 1));
+        table.add(label, std::move(cells));
     }
     return table;
 }
@@ -427,6 +517,14 @@ nlohmann::ordered_json to_json(const Advice& advice) {
             json["peak_share"] = point.peak_share ? nlohmann::ordered_json(*point.peak_share) : nullptr;
             json["limit"] = point.limit;
             json["speedup"] = point.speedup ? nlohmann::ordered_json(*point.speedup) : nullptr;
+            if (!point.shares.empty()) {
+                json["images_of_core"] = point.images_of_core > 0
+                                             ? nlohmann::ordered_json(point.images_of_core)
+                                             : nlohmann::ordered_json(nullptr);
+                json["bound_by"] = point.shares.front().name;
+                for (const Share& share : point.shares) json["shares"][share.name] = share.share;
+                json["passes"] = point.passes;
+            }
         }
         points.push_back(std::move(json));
     }

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/graph.h"
 #include "sim/run/execute/executor.h"
 #include "sim/run/run_config.h"
+#include "sim/study/advise/point.h"
 #include "sim/study/sweep/study_file.h"
 #include "sim/view/table/table.h"
 
@@ -18,35 +20,23 @@ namespace systole::advise {
 /// What is tried.
 struct Question {
     run::RunConfig config;               ///< machine, network and mapping; its batch and limit do not count
-    std::vector<std::uint32_t> batches;  ///< ascending
+    std::vector<std::uint32_t> batches;  ///< ascending; does not count of programs with a fixed batch
     std::vector<std::uint32_t> sizes;    ///< images so many times as wide and high, ascending from 1
     std::string cpu;                     ///< the baseline that the chip is compared with
     /// Machines with tiles take one image at a time, and come without their parameters.
     bool has_tiles = false;
     std::uint32_t cores = 1;  ///< of the machine
-};
-
-/// One batch of images of one size.
-struct Point {
-    std::uint32_t size = 1;
-    std::uint32_t batch = 1;
-    std::string error = {};         ///< one line; the other fields then say nothing
-    double latency_seconds = 0.0;   ///< of a batch, mean
-    double interval_seconds = 0.0;  ///< by which batches follow each other
-    double inferences_per_second = 0.0;
-    /// Arithmetic done, of what the array could do at its peak; absent where the report does not know it.
-    std::optional<double> peak_share = {};
-    std::string limit = {};  ///< the part of the machine that is the busiest in most layers, or "waiting"
-    /// The expected speed of one die of the CPU, over which the chip's is `speedup`; absent if not known.
-    std::optional<double> speedup = {};
-
-    bool operator==(const Point&) const = default;
+    /// Programs whose shapes have their batch, a step of each, instead of batches and sizes; empty: the
+    /// network of the run takes any batch.
+    std::vector<std::string> programs = {};
+    ir::Detours detours = {};  ///< of the network, or of the first program
 };
 
 struct Advice {
     std::string machine;
     std::string model;
     std::string cpu;
+    std::uint32_t cores = 1;    ///< of the machine
     std::vector<Point> points;  ///< by size, then by batch
     /// The sentences that answer: what fills the machine, what limits it, when the CPU is quicker, and the
     /// rule for the batch.
@@ -54,7 +44,8 @@ struct Advice {
 };
 
 /// The study that answers the question: its points by size, then by batch, each four batches without values;
-/// of a machine with tiles, batches of 1, so many that its parameters, which come once, hardly count.
+/// of a machine with tiles, batches of 1, so many that its parameters, which come once, hardly count. Of
+/// programs with a fixed batch, four steps of each, in the order of the question.
 sweep::StudyDefinition study_of(const Question& question);
 
 /// From the outcomes of the study's points, in their order. Throws ConfigError, with the error of the first
@@ -70,10 +61,12 @@ inline constexpr double enough = 0.9;
 const Point* filling_point(std::span<const Point> points, std::uint32_t size, double share = enough);
 
 /// The sentences for these points of a machine with so many cores; of a machine with tiles, whose batch is
-/// always 1, others.
+/// always 1, others. Of a machine with tensor cores, whose points have shares, they say which part binds at
+/// which batch. `is_fixed`: programs have their batch, so that no rule for it follows from one of them.
 std::vector<std::string> sentences_for(const std::string& machine, const std::string& model,
                                        const std::string& cpu, std::span<const Point> points,
-                                       bool has_tiles = false, std::uint32_t cores = 1);
+                                       bool has_tiles = false, std::uint32_t cores = 1,
+                                       bool is_fixed = false);
 
 tables::Table to_table(const Advice& advice);
 nlohmann::ordered_json to_json(const Advice& advice);

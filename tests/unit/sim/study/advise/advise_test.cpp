@@ -360,6 +360,42 @@ TEST_CASE("The page of an advice shows any number of sizes", "[study][advise]") 
     }
 }
 
+TEST_CASE("The page of tensor cores shows which part binds, and the article's batch", "[study][advise]") {
+    Advice advice{.machine = "chip", .model = "net", .cpu = "cpu", .cores = 8, .points = {}, .sentences = {}};
+    const auto count = [&](const std::string& text) {
+        const std::string page = to_html(advice);
+        std::size_t found = 0;
+        for (std::size_t at = page.find(text); at != std::string::npos; at = page.find(text, at + 1)) ++found;
+        return found;
+    };
+    advice.points.push_back(point(1, 64, 100, 0.1, 2.0));
+    CHECK(count("Speed over the batch") == 0);  // of other machines nothing is known
+    CHECK(count("<th>limit</th>") == 1);
+    advice.points.clear();
+    constexpr std::array<const char*, 6> parts{"array", "hbm", "infeed", "vector", "link", "cross_lane"};
+    std::uint32_t batch = 64;
+    for (const char* const part : parts) {
+        advice.points.push_back(point(1, batch, batch, 0.1, 2.0));
+        advice.points.back().images_of_core = batch / 8;
+        advice.points.back().shares = {{part, std::string("work of ") + part, 0.6}};
+        batch *= 2;
+    }
+    for (const char* const part : parts) {
+        CAPTURE(part);
+        CHECK(count(fmt::format("work of {} in 60.0 % of the cycles</title>", part)) == 1);
+        CHECK(count(fmt::format(">{}</text>", part == std::string("hbm") ? "HBM-bound"
+                                              : part == std::string("cross_lane")
+                                                  ? "cross-lane-bound"
+                                                  : std::string(part) + "-bound")) == 1);
+        CHECK(count(fmt::format("<td>{}</td><td>60.0 %</td>", part)) == 1);
+    }
+    CHECK(count("64 x cores</text>") == 1);
+    CHECK(count("<td>64</td>") == 2);  // a batch, and the images a core of batch 512
+    CHECK(count("<th>limit</th>") == 0);
+    advice.points.erase(advice.points.begin() + 3, advice.points.end());  // batches up to 256
+    CHECK(count("64 x cores</text>") == 0);
+}
+
 TEST_CASE("The best size is that with the largest share, wherever it is in the list", "[study][advise]") {
     for (std::uint32_t best = 2; best <= 5; ++best) {
         CAPTURE(best);
@@ -458,4 +494,110 @@ TEST_CASE("The sentences of tiles say how long an image takes, what limits, and 
               "Larger images fill it no better: at most 2.0 % of the peak.",
               "It is expected to be 4.0 times as quick as a die of cpu."});
     CHECK(said({}).empty());
+}
+
+namespace {
+
+/// A question about programs whose shapes have their batch.
+Question of_programs(const std::vector<std::string>& programs) {
+    const std::string root(tests::source_dir());
+    return {.config = tests::run_with({{"machine", root + "/configs/machines/tpu_v2_1core.json"},
+                                       {"model", root + "/models/wrong_machine/product.hlo.gz"}}),
+            .batches = {1, 2, 4},
+            .sizes = {1, 2},
+            .cpu = tests::a_baseline(),
+            .programs = programs};
+}
+
+const std::string product = std::string(tests::source_dir()) + "/models/wrong_machine/product.hlo.gz";
+const std::string other = std::string(tests::source_dir()) + "/models/wrong_machine/element_wise.hlo.gz";
+
+/// The record of the product, simulated once.
+const run::RunRecord& product_record() {
+    static const run::RunRecord record = [] {
+        const sweep::Study study(advise::study_of(of_programs({product})));
+        const tests::FreshSimulation simulation;
+        return run::run(study.spec_of(study.points().at(0)));
+    }();
+    return record;
+}
+
+}  // namespace
+
+TEST_CASE("Of programs, the study runs four calls of each on every core", "[study][advise]") {
+    const sweep::Study study(advise::study_of(of_programs({product, other, product})));
+    REQUIRE(study.points().size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const run::RunSpec spec = study.spec_of(study.points()[i]);
+        CHECK(spec.network->path.text == (i == 0 ? product : other));
+        CHECK(spec.compiler.batch == 1);
+        CHECK(spec.compiler.limit == 4);
+        CHECK(spec.timing_only);
+    }
+    Question eight = of_programs({product});
+    eight.config.machine = std::string(tests::source_dir()) + "/configs/machines/tpu_v2_8.json";
+    eight.cores = 8;
+    const sweep::Study of_eight(advise::study_of(eight));
+    const run::RunSpec spec = of_eight.spec_of(of_eight.points().at(0));
+    CHECK(spec.compiler.batch == 8);
+    CHECK(spec.compiler.limit == 32);
+}
+
+TEST_CASE("An advice on one program says that its batch is fixed, and what binds", "[study][advise]") {
+    std::vector<run::RunOutcome> outcomes(1);
+    outcomes.front().record = product_record();
+    const Advice advice = advise::advise(of_programs({product}), outcomes);
+    REQUIRE(advice.points.size() == 1);
+    const Point& point = advice.points.front();
+    CHECK(point.error.empty());
+    CHECK(point.shares.front().name == "array");
+    CHECK(point.shares.front().share > 0.8);
+    CHECK(point.passes == 1.0);
+    CHECK(point.images_of_core == 0);
+    CHECK(advice.sentences.at(0) ==
+          "The batch of jit_product is fixed by the program, whose shapes have it: here are calls of it.");
+    for (const std::string& sentence : advice.sentences) {
+        INFO(sentence);
+        CHECK(sentence.find("wrong machine") == std::string::npos);
+        CHECK(sentence.find("rule") == std::string::npos);  // one batch says nothing of others
+    }
+    const auto json = to_json(advice);
+    CHECK(json.at("points").at(0).at("bound_by") == "array");
+    CHECK(json.at("points").at(0).at("images_of_core").is_null());
+    CHECK(json.at("points").at(0).at("shares").at("array").get<double>() == point.shares.front().share);
+    CHECK(json.at("points").at(0).at("passes") == 1.0);
+}
+
+TEST_CASE("Several programs are batches of their examples, with the time of a further step",
+          "[study][advise]") {
+    const auto outcome = [](std::uint64_t examples, Cycle cycles, Cycle macs, Cycle hbm) {
+        run::RunOutcome made;
+        made.record = product_record();
+        made.record->program.examples = examples;
+        made.record->program.examples_of_core = examples / 2;
+        made.record->step = run::FurtherStep{
+            .cycles = cycles,
+            .bounds = {{.name = "macs", .part = "", .meaning = "", .run = macs, .by_tag = {}},
+                       {.name = "hbm", .part = "", .meaning = "rows move", .run = hbm, .by_tag = {}}}};
+        return made;
+    };
+    const std::vector<run::RunOutcome> outcomes{outcome(128, 4000, 1000, 3000), outcome(16, 1000, 100, 200)};
+    const Advice advice = advise::advise(of_programs({product, other}), outcomes);
+    REQUIRE(advice.points.size() == 2);
+    CHECK(advice.points[0].batch == 16);  // by batch, not in the order of the programs
+    CHECK(advice.points[1].batch == 128);
+    CHECK(advice.points[1].images_of_core == 64);
+    const double clock = static_cast<double>(product_record().spec.machine.clock_hz());
+    CHECK(advice.points[1].interval_seconds == Approx(4000 / clock));
+    CHECK(advice.points[1].inferences_per_second == Approx(128 / (4000 / clock)));
+    CHECK(advice.points[1].peak_share == Approx(0.25));
+    CHECK(advice.points[1].shares == std::vector<Share>{{"hbm", "rows move", 0.75}});
+    CHECK(std::ranges::count_if(advice.sentences, [](const std::string& sentence) {
+              return sentence.find("fixed by the program") != std::string::npos;
+          }) == 0);
+    CHECK(std::ranges::count_if(advice.sentences, [](const std::string& sentence) {
+              return sentence.find(
+                         "The article's rule, batch = 64 x cores, is batch 128 here: the best speed") !=
+                     std::string::npos;
+          }) == 1);
 }
