@@ -100,6 +100,7 @@ RunSpec make_spec(const RunConfig& config) {
     spec.arrivals = {.per_second = config.arrivals,
                      .latency_limit_ms = config.latency_limit_ms,
                      .seed = config.arrival_seed};
+    spec.feeding = config.feeding;
     const std::string& own = spec.machine.host.processor;
     const std::string usual = own.empty() ? std::string(default_host) : own;
     spec.host = read_baseline(config.host.empty() ? usual : config.host, paths);

@@ -186,6 +186,10 @@ void describe(Visitor& visitor, RunConfig& config) {
         config.latency_limit_ms, RealRange{0.0, 1e9});
     visitor.field({"arrival_seed", "", "seed of the times at which requests arrive"}, config.arrival_seed,
                   Range{0, std::numeric_limits<std::uint64_t>::max()});
+    visitor.section({"feeding", "",
+                     "a host that makes the input while the chip computes; the report has the "
+                     "waits for it"},
+                    config.feeding);
     visitor.field({"host_time", "",
                    "comparisons add the host's time to the chip's, by server.host_percent of the machine"},
                   config.host_time);
@@ -322,6 +326,7 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("random_input", random_input_rule);
     }
     if (!config.labels.empty() && config.input.empty()) reader.fail("labels", labels_rule);
+    config.feeding.validate(reader.file());
     config.trace.validate(reader.file());
     if (!config.trace.kinds.empty() && config.out.empty()) {
         reader.fail("out", out_rule);

@@ -96,6 +96,7 @@ struct RunConfig {
     double arrivals = 0.0;               ///< requests a second that arrive at random; 0: none
     double latency_limit_ms = 0.0;       ///< of 99 of 100 requests; 0: none
     std::uint64_t arrival_seed = 1;      ///< of their times
+    Feeding feeding;                     ///< the computer that makes the input
     bool host_time = true;               ///< comparisons add the host's time to the chip's
     std::string out;                     ///< folder for report.json and traces; empty: none
     std::string outputs;                 ///< folder for the network's outputs; empty: none

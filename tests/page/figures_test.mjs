@@ -422,6 +422,9 @@ const cards = {
     Energy: (r) => r.energy.joules_per_inference ?? r.energy.joules,
     Power: (r) => r.energy.joules / r.seconds,
     Accuracy: (r) => r.accuracy,
+    'A step with its host': (r) => r.feeding.step_ms / 1000,
+    'Waits for input': (r) => r.feeding.wait_ms / (r.feeding.chip_ms + r.feeding.wait_ms),
+    'Examples a second': (r) => 1000 * r.feeding.examples / r.feeding.step_ms,
 };
 const cardsOfRequests = {
     'A batch every': (r) => r.requests.interval_ms / 1000,

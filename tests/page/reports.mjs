@@ -128,7 +128,8 @@ export function narrowArray() {
         '--batch', '40', '--power-windows', '6', '--set', 'accuracy_by_layer=true',
         '--set', 'machine.matrix_unit.rows=128', '--set', 'machine.matrix_unit.columns=64',
         '--set', 'machine.clock_mhz=630.5', '--set', 'machine.unified_buffer.rows=9000',
-        '--set', 'machine.host_interface.read_gb_per_s=6.5', '--arrivals', '100000', '--latency-limit', '0.5ms');
+        '--set', 'machine.host_interface.read_gb_per_s=6.5', '--arrivals', '100000', '--latency-limit', '0.5ms',
+        '--set', 'feeding.example_us=2.5', '--set', 'feeding.loop_steps=2', '--set', 'feeding.gap_ms=0.3');
 }
 
 /// A network with layers of the host in its middle, weights in a DRAM, without answers, and a baseline that was measured.

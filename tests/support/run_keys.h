@@ -75,6 +75,7 @@ inline std::vector<RunKey> run_key_values() {
             {"arrivals", Values, {{"arrivals", 12.5}}},
             {"latency_limit_ms", Values, {{"latency_limit_ms", 7.0}}},
             {"arrival_seed", Values, {{"arrival_seed", 5}}},
+            {"feeding", Values, {{"feeding", {{"example_us", 2.5}, {"loop_steps", 3}, {"gap_ms", 4.0}}}}},
             {"host_time", Values, {{"host_time", false}}},
             {"out", Values, {{"out", "folder"}}},
             {"outputs", Values, {{"outputs", "folder"}}},

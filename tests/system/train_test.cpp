@@ -224,6 +224,55 @@ TEST_CASE("Wrong use of sim train ends in one line", "[system][train]") {
                Catch::Contains("steps.csv"));
 }
 
+TEST_CASE("A training waits for a host that makes its input, and between loops of steps", "[system][train]") {
+    const Folder folder;
+    const std::string arguments =
+        train("step_8.hlo") + " --random-input 1 --random-steps 7 --timing-only --json";
+    const Json alone = sim(arguments).json();
+    const auto fed = [&](const std::string& keys) { return sim(arguments + keys).json(); };
+    const Json slow =
+        fed(" --set feeding.example_us=2000 --set feeding.step_ms=5 --set feeding.loop_steps=3 "
+            "--set feeding.gap_ms=30");
+    CHECK_FALSE(alone.contains("feeding"));
+    const double chip_ms = 1e3 * alone["training"]["seconds_a_step"].get<double>();
+    REQUIRE(chip_ms < 21.0);
+    const Json& feeding = slow["feeding"];
+    CHECK(feeding["examples"] == 8);
+    CHECK(feeding["chip_ms"].get<double>() == Approx(chip_ms));
+    CHECK(feeding["host_ms"].get<double>() == Approx(21.0));
+    CHECK(feeding["wait_ms"].get<double>() == Approx(21.0 - chip_ms));
+    CHECK(feeding["gap_ms"].get<double>() == Approx(10.0));
+    CHECK(feeding["step_ms"].get<double>() == Approx(31.0));
+    CHECK(feeding["input_share"].get<double>() == Approx(1.0 - chip_ms / 21.0));
+    CHECK(feeding["busy_share"].get<double>() == Approx(21.0 / 31.0));
+    CHECK(feeding["examples_per_second"].get<double>() == Approx(8 / 0.031));
+    CHECK(feeding["steps"] == 7);
+    CHECK(feeding["gaps"] == 2);
+    CHECK(feeding["seconds"].get<double>() ==
+          Approx(alone["training"]["seconds"].get<double>() + 7 * (0.021 - chip_ms / 1e3) + 2 * 0.030));
+    // Nothing else changes.
+    CHECK(slow["training"] == alone["training"]);
+    CHECK(slow["cycles"] == alone["cycles"]);
+    CHECK(slow["inferences_per_second"] == alone["inferences_per_second"]);
+    // A host that is faster than the chip is not waited for.
+    const Json quick = fed(" --set feeding.example_us=0.001")["feeding"];
+    CHECK(quick["wait_ms"] == 0.0);
+    CHECK(quick["input_share"] == 0.0);
+    CHECK(quick["busy_share"] == 1.0);
+    CHECK(quick["gaps"] == 0);
+
+    // A network of arrays does not say how many examples a batch of it has.
+    const std::string run =
+        "run " + folder_of_steps + "step_8.hlo --machine tpu_v2_1core --timing-only --json";
+    CHECK_THAT(refusal(run + " --set feeding.example_us=2.5"),
+               Catch::Contains("feeding.examples is 0") && Catch::Contains("how many examples"));
+    const Json of_run = sim(run + " --set feeding.example_us=2000 --set feeding.examples=8").json();
+    CHECK(of_run["feeding"]["host_ms"].get<double>() == Approx(16.0));
+    CHECK(of_run["feeding"]["chip_ms"].get<double>() == Approx(1e3 * of_run["seconds"].get<double>()));
+    CHECK_THAT(refusal(run + " --set feeding.gap_ms=30"),
+               Catch::Contains("feeding.gap_ms is 30; it needs the steps of a loop, feeding.loop_steps"));
+}
+
 TEST_CASE("Each shipped program of a training is read and compiled for its machine", "[system][train]") {
     const Folder folder;
     std::set<std::string> seen;

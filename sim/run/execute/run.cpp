@@ -633,6 +633,16 @@ void find_examples(const RunSpec& spec, Prepared& prepared) {
     prepared.examples_of_core = found->split_axis == 0 ? shape.front() / found->replicas : shape.front();
 }
 
+/// Throws where the number of examples in a step is asked for, and nothing says it: an inference of a network
+/// of arrays may be of any number of them.
+void check_feeding(const RunSpec& spec, const Prepared& prepared, const std::string& name) {
+    const Feeding& feeding = spec.feeding;
+    if (feeding.example_us == 0.0 || feeding.examples > 0) return;
+    if (!prepared.of_arrays && prepared.program.batch > 0) return;
+    throw machine::ConfigError(fmt::format(
+        "feeding.examples is 0; {} does not say how many examples a step has: give their number", name));
+}
+
 }  // namespace
 
 Prepared prepare(const RunSpec& spec) {
@@ -712,6 +722,7 @@ Prepared prepare(const RunSpec& spec) {
         prepared.inputs = program_input(spec, program, name);
         prepared.labels = read_labels(spec, prepared.inputs);
     }
+    check_feeding(spec, prepared, name);
     check_program_input(prepared, name, spec.timing_only);
     check_labels(spec, prepared, name);
     prepared.label_names = read_label_names(spec, prepared, name);

@@ -32,6 +32,7 @@ RunSpec inferences_of(RunSpec spec, std::uint64_t inferences) {
     spec.float_reference = false;
     spec.baselines.clear();
     spec.arrivals = {};
+    spec.feeding = {};
     spec.observed = {};
     spec.data.labels.reset();
     spec.data.label_names.reset();

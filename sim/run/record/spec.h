@@ -10,6 +10,7 @@
 #include "hw/machine/machine_config.h"
 #include "hw/machine/mapping.h"
 #include "sim/run/record/content.h"
+#include "sim/run/record/feeding.h"
 #include "sim/run/record/fields.h"
 
 namespace systole::machine {
@@ -184,12 +185,13 @@ struct RunSpec {
     std::vector<Json> baselines;  ///< those that the run is compared with
     bool host_time = true;        ///< the comparison adds the host's time to the chip's
     RequestArrivals arrivals;
+    Feeding feeding;  ///< the computer that makes the input
     Observed observed;
     RunLabels labels;
 };
 SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, state, examples,
                       tflite_runtime, signature, size_multiplier, compiler, data, timing_only,
-                      float_reference, host, baselines, host_time, arrivals, observed, labels)
+                      float_reference, host, baselines, host_time, arrivals, feeding, observed, labels)
 
 /// SHA-256 of the whole spec without its labels: the key under which records are kept.
 std::string key_of(const RunSpec& spec);

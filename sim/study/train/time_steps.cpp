@@ -27,6 +27,7 @@ run::RunRecord time_steps(const Order& order, std::uint32_t replicas, run::Train
     spec.state = order.file.state;
     spec.timing_only = true;
     spec.data = {};
+    if (spec.feeding.example_us > 0.0 && spec.feeding.examples == 0) spec.feeding.examples = training.batch;
     const std::uint64_t steps = training.steps_an_epoch * training.epochs;
     training.timed_steps = std::min(steps, timed_steps);
     const auto timed = [&](std::uint64_t count) {

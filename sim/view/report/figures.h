@@ -18,7 +18,7 @@ struct Basis;
 
 struct Figure {
     /// Parts of the text that list figures, a line each.
-    enum class Part : std::uint8_t { None, Time, Speed, MainUnit, Bounds, Energy };
+    enum class Part : std::uint8_t { None, Time, Speed, MainUnit, Bounds, Feeding, Energy };
 
     /// What a report must say of a figure, so that the page can be shown: reports of earlier versions, or of
     /// some machines, lack other figures.

@@ -147,6 +147,8 @@ Json left_out(const Basis& basis, const Json& report) {
     if (report["requests"].is_null() && asks_for_requests(record)) {
         object["requests"] = why("the run has no time of a batch");
     }
+    if (record.spec.feeding.is_given() && report["feeding"].is_null())
+        object["feeding"] = why("the run has no time of a batch");
     if (report["comparison"].empty() && !record.spec.baselines.empty()) {
         object["comparison"] =
             why(record.program.inferences == 0
@@ -367,6 +369,7 @@ Json make_report(const run::RunRecord& record, const ReportOptions& options) {
     add_answers(json, record);
     if (record.training) json["training"] = training_json(basis);
     if (record.step) json["step"] = step_json(basis);
+    if (record.spec.feeding.is_given()) json["feeding"] = feeding_json(basis);
     json["timing_only"] = record.spec.timing_only;
     json["host_share"] = basis.host_share;
     json["left_out"] = left_out(basis, json);

@@ -102,6 +102,10 @@ bool asks_for_requests(const run::RunRecord& record);
 /// Null where the run asks for none. `batch` has the chip's times, without its host.
 Json requests_json(const run::RunRecord& record, const BatchSeconds& batch);
 
+/// How long the chip waits for the host that makes its input; null where the run has none, or no time of a
+/// batch.
+Json feeding_json(const Basis& basis);
+
 /// The host's time in the comparison with baselines. All ratios there have it in the chip's figure, unless
 /// the run leaves it out or the machine does not state it.
 struct HostTime {

@@ -76,7 +76,9 @@ private:
     std::uint64_t count(const char* key) const { return report_[key].get<std::uint64_t>(); }
     std::string words(const char* key) const { return report_[key].get<std::string>(); }
     /// Empty if the report has no such reason.
-    std::string left_out(const char* what) const { return report_["left_out"].value(what, std::string()); }
+    std::string left_out(std::string_view what) const {
+        return report_["left_out"].value(std::string(what), std::string());
+    }
     bool has(const char* key) const { return report_.contains(key) && !report_[key].is_null(); }
 
     Shown shown() const { return {report_, record_, look_}; }
@@ -85,7 +87,7 @@ private:
     /// Says why a section that the user chose, or whose figures the run asks for, has nothing.
     void write_absent(std::string_view section) {
         std::string why;
-        if (section == "requests") why = left_out("requests");
+        if (section == "requests" || section == "feeding") why = left_out(section);
         if (section == "comparison" || (section == "claim" && chosen_)) why = left_out("comparison");
         if (std::ranges::find(machine::main_units(), section, &machine::NamedMainUnit::name) !=
             machine::main_units().end()) {
@@ -107,6 +109,7 @@ private:
             std::pair{"accuracy", "no layer has numbers to compare"},
             std::pair{"training", "the run is no training; sim train makes one"},
             std::pair{"requests", "the run asks for none; give --arrivals or --latency-limit"},
+            std::pair{"feeding", "the run has no host that makes its input; set feeding.example_us"},
             std::pair{"area", "the machine does not say its process"},
             std::pair{"comparison", "the run names no baseline; give --baseline"},
             std::pair{"claim", "the run names no baseline; give --baseline"},
@@ -525,6 +528,10 @@ private:
         if (has("requests")) add(requests_text(report_["requests"], look_));
     }
 
+    void write_feeding() {
+        if (has("feeding")) add(feeding_text(report_, look_));
+    }
+
     /// A study of machines asks for it; most runs have the machine of all others.
     void write_area() {
         if (chosen_ && area::is_known(record_.units)) add(area_text(shown()));
@@ -620,6 +627,7 @@ std::vector<Writer::Section> Writer::sections() {
                                 Section{"traffic", &Writer::write_traffic},
                                 Section{"accuracy", &Writer::write_accuracy},
                                 Section{"requests", &Writer::write_requests},
+                                Section{"feeding", &Writer::write_feeding},
                                 Section{"energy", &Writer::write_energy},
                                 Section{"area", &Writer::write_area},
                                 Section{"comparison", &Writer::write_comparison},

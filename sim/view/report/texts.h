@@ -32,6 +32,8 @@ std::string claim_text(const Json& claim, const terminal::Look& look = {});
 std::string call_text(const Json& report, const terminal::Look& look = {});
 /// Latencies of requests, and how many there may be.
 std::string requests_text(const Json& requests, const terminal::Look& look = {});
+/// A step with the host that makes its input; the report has one.
+std::string feeding_text(const Json& report, const terminal::Look& look = {});
 /// Each epoch of a training, and how long its steps take.
 std::string training_text(const Json& training, const terminal::Look& look = {});
 /// How far each layer's numbers are from those of the network in float.

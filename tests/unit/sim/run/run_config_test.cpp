@@ -279,6 +279,26 @@ TEST_CASE("A run file and its written form are the same run", "[run]") {
     std::filesystem::remove(copy);
 }
 
+TEST_CASE("A host that makes the input has times, and its loops have steps", "[run]") {
+    CHECK_FALSE(read(least_and({"limit", 3})).feeding.is_given());
+    std::vector<Setting> settings = least_and({"feeding.example_us", 2.5});
+    settings.push_back({"feeding.loop_steps", 100});
+    settings.push_back({"feeding.gap_ms", 30});
+    const RunConfig config = read(settings);
+    CHECK(config.feeding == run::Feeding{.example_us = 2.5, .loop_steps = 100, .gap_ms = 30.0});
+    CHECK(config.feeding.is_given());
+    CHECK(run::to_json(config).at("feeding").at("gap_ms") == 30.0);
+
+    CHECK(refusal(least_and({"feeding.gap_ms", 30})) ==
+          "command line: feeding.gap_ms is 30; it needs the steps of a loop, feeding.loop_steps");
+    CHECK(refusal(least_and({"feeding.examples", 8})) ==
+          "command line: feeding.examples is 8; it needs the time of one, feeding.example_us");
+    CHECK_THAT(refusal(least_and({"feeding.example_us", -1})), Catch::Contains("feeding.example_us is -1"));
+    CHECK_THAT(refusal(least_and({"feeding.loop_steps", 1.5})), Catch::Contains("feeding.loop_steps is 1.5"));
+    CHECK(refusal(least_and({"feeding.steps_ms", 1})) ==
+          "command line: feeding.steps_ms is 1; it is not a known key; did you mean \"step_ms\"?");
+}
+
 TEST_CASE("Traces of a run need an output folder", "[run]") {
     std::vector<Setting> settings = least_and({"trace.kinds", "csv"});
     CHECK(refusal(settings) == "command line: out is missing; traces need a folder to be written to");

@@ -255,6 +255,7 @@ inline Expected left_out(const Facts& facts, const Place&) {
     const bool has_speed = facts.chip_computes() && facts.inferences() > 0;
     say("speed", !facts.chip_computes());
     say("requests", (run.contains("arrivals") || run.contains("latency_limit_ms")) && !has_speed);
+    say("feeding", run.contains("feeding") && !has_speed);
     say("comparison", !facts.files().baselines.empty() && !has_speed);
     return expected;
 }

@@ -334,6 +334,16 @@ inline std::string scaling_network() {
     return model.bytes();
 }
 
+/// The keys of a host that makes the input, all of them, as reports repeat them.
+inline Json fed_by(double example_us, double step_ms, std::uint64_t examples, std::uint64_t loop_steps,
+                   double gap_ms) {
+    return {{"example_us", example_us},
+            {"step_ms", step_ms},
+            {"examples", examples},
+            {"loop_steps", loop_steps},
+            {"gap_ms", gap_ms}};
+}
+
 inline std::vector<Case> all_cases() {
     const Json haswell = file_of("baselines/haswell_e5_2699_v3.json");
     const Json k80 = file_of("baselines/k80.json");
@@ -352,7 +362,8 @@ inline std::vector<Case> all_cases() {
                              {"power_windows", 7},
                              {"arrivals", 9000.0},
                              {"latency_limit_ms", 0.03},
-                             {"arrival_seed", 5}},
+                             {"arrival_seed", 5},
+                             {"feeding", fed_by(2.5, 0.001, 0, 2, 0.0625)}},
                      .baselines = {haswell, k80, integer_baseline()},
                      .images = 20,
                      .explained = true});
@@ -363,6 +374,7 @@ inline std::vector<Case> all_cases() {
                              {"limit", 13},
                              {"timing_only", true},
                              {"arrivals", 9e8},
+                             {"feeding", fed_by(1e-6, 0.0, 40, 0, 0.0)},
                              {"latency_limit_ms", 1e4}},
                      .baselines = {bare_baseline(), measured_baseline("layers", 5)}});
     cases.push_back({.name = "spilling",
@@ -424,7 +436,11 @@ inline std::vector<Case> all_cases() {
     cases.push_back({.name = "host alone",
                      .machine = cells_machine(),
                      .onnx = transposed(true),
-                     .run = {{"batch", 2}, {"limit", 4}, {"timing_only", true}, {"arrivals", 10.0}},
+                     .run = {{"batch", 2},
+                             {"limit", 4},
+                             {"timing_only", true},
+                             {"arrivals", 10.0},
+                             {"feeding", fed_by(0.0, 3.0, 0, 0, 0.0)}},
                      .baselines = {k80}});
     Json without_watts = dram_machine();
     without_watts.erase("power");

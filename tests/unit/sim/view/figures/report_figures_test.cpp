@@ -18,6 +18,7 @@
 #include "tests/unit/sim/view/figures/cycles.h"
 #include "tests/unit/sim/view/figures/energy.h"
 #include "tests/unit/sim/view/figures/explanations.h"
+#include "tests/unit/sim/view/figures/feeding.h"
 #include "tests/unit/sim/view/figures/memory.h"
 #include "tests/unit/sim/view/figures/requests.h"
 #include "tests/unit/sim/view/figures/rows.h"
@@ -33,7 +34,7 @@ figures::Rows all_rows() {
     for (figures::Rows (*of_topic)() :
          {figures::rows_of_runs, figures::rows_of_cycles, figures::rows_of_memory, figures::rows_of_energy,
           figures::rows_of_area, figures::rows_of_baselines, figures::rows_of_requests,
-          figures::rows_of_answers, figures::rows_of_explanations}) {
+          figures::rows_of_feeding, figures::rows_of_answers, figures::rows_of_explanations}) {
         for (figures::Row& row : of_topic()) rows.push_back(std::move(row));
     }
     return rows;

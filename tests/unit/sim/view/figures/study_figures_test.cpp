@@ -22,6 +22,7 @@
 #include "tests/unit/sim/view/figures/cases.h"
 #include "tests/unit/sim/view/figures/cycles.h"
 #include "tests/unit/sim/view/figures/energy.h"
+#include "tests/unit/sim/view/figures/feeding.h"
 #include "tests/unit/sim/view/figures/memory.h"
 #include "tests/unit/sim/view/figures/requests.h"
 #include "tests/unit/sim/view/figures/runs.h"
@@ -84,6 +85,11 @@ Expected of_requests(const Facts& facts, const char* key) {
 
 Expected times_1000(const Expected& seconds) {
     return seconds.value.is_null() ? seconds : Expected(1e3 * seconds.value.get<double>());
+}
+
+Expected of_feeding(const Facts& facts, const char* key, double factor) {
+    const Json feeding = figures::feeding(facts, figures::Place({})).value;
+    return feeding.is_null() ? Expected(nullptr) : Expected(factor * feeding.at(key).get<double>());
 }
 
 const std::map<std::string, Compute>& metrics() {
@@ -159,6 +165,15 @@ const std::map<std::string, Compute>& columns() {
                  figures::most_held(facts, facts.record().occupancy->values.in("unified_buffer"));
              return Expected(*std::max_element(held.begin(), held.end()) * facts.rows());
          }},
+        {"step_of_the_chip", [](const Facts& facts) { return of_feeding(facts, "chip_ms", 1e-3); }},
+        {"step_of_the_host", [](const Facts& facts) { return of_feeding(facts, "host_ms", 1e-3); }},
+        {"wait_for_input", [](const Facts& facts) { return of_feeding(facts, "wait_ms", 1e-3); }},
+        {"gap_a_step", [](const Facts& facts) { return of_feeding(facts, "gap_ms", 1e-3); }},
+        {"step_with_host", [](const Facts& facts) { return of_feeding(facts, "step_ms", 1e-3); }},
+        {"input_share", [](const Facts& facts) { return of_feeding(facts, "input_share", 1.0); }},
+        {"busy_share", [](const Facts& facts) { return of_feeding(facts, "busy_share", 1.0); }},
+        {"examples_a_second",
+         [](const Facts& facts) { return of_feeding(facts, "examples_per_second", 1.0); }},
         {"energy_an_inference", joules_each},
         {"power", watts},
         {"accuracy", [](const Facts& facts) { return figures::share_right(facts, false); }},
@@ -257,7 +272,7 @@ TEST_CASE("Every column of reports as CSV is a figure of its report", "[figures]
         return Json();
     };
     const std::set<std::string> shares{"array_active", "weight_stall", "weight_shift", "non-matrix",
-                                       "accuracy"};
+                                       "accuracy",     "input_share",  "busy_share"};
     // The clocks of the cases differ: cycles have no difference, and layers have seconds.
     const bool same_clock = std::ranges::all_of(facts, [&](const Facts& of) {
         return of.record().spec.machine.clock_mhz == facts[0].record().spec.machine.clock_mhz;

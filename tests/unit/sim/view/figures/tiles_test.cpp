@@ -26,6 +26,7 @@
 #include "tests/unit/sim/view/figures/cycles.h"
 #include "tests/unit/sim/view/figures/energy.h"
 #include "tests/unit/sim/view/figures/explanations.h"
+#include "tests/unit/sim/view/figures/feeding.h"
 #include "tests/unit/sim/view/figures/lines.h"
 #include "tests/unit/sim/view/figures/requests.h"
 #include "tests/unit/sim/view/figures/rows.h"
@@ -52,7 +53,8 @@ figures::Rows rows_with_tiles() {
     figures::Rows rows;
     for (figures::Rows (*of_topic)() :
          {figures::rows_of_runs, figures::rows_of_cycles, figures::rows_of_energy, figures::rows_of_baselines,
-          figures::rows_of_requests, figures::rows_of_answers, figures::rows_of_explanations}) {
+          figures::rows_of_requests, figures::rows_of_feeding, figures::rows_of_answers,
+          figures::rows_of_explanations}) {
         for (figures::Row& row : of_topic()) {
             const bool is_of_networks = row.pattern.starts_with("batching.");
             if (!is_of_networks && std::ranges::find(of_arrays, row.pattern) == of_arrays.end()) {

@@ -72,7 +72,7 @@ function hostShare({ host_share: share, host_at_least: atLeast }) {
 
 /// What the run asks for and has no figure of, and why. Reports of earlier versions do not say.
 function leftOut({ left_out: reasons }) {
-    const names = { speed: 'the chip\'s speed', requests: 'requests at random', comparison: 'a comparison' };
+    const names = { speed: 'the chip\'s speed', requests: 'requests at random', feeding: 'a host that makes the input', comparison: 'a comparison' };
     return Object.entries(reasons ?? {}).map(([what, why]) => h('p', { class: 'left-out', role: 'note' },
         `No figure of ${names[what] ?? what}: ${why}.`));
 }
