@@ -375,8 +375,12 @@ double null_others_mean(const std::vector<double>& measured, const std::vector<d
 }
 
 Fits fit(const FitGrid& grid, std::size_t workloads, const Errors& errors) {
+    return fit(grid, workloads, errors, fit_sets(workloads, grid.set_size));
+}
+
+Fits fit(const FitGrid& grid, std::size_t workloads, const Errors& errors,
+         const std::vector<Workloads>& sets) {
     Search search(grid, workloads, errors);
-    const std::vector<Workloads> sets = fit_sets(workloads, grid.set_size);
     search.run(sets);
 
     Fits fits;

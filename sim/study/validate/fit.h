@@ -59,6 +59,9 @@ double null_others_mean(const std::vector<double>& measured, const std::vector<d
 /// the parameters with the least loss: first on the grid, then around the best point of each set until no
 /// neighbour is better, with steps that are halved as often as the grid says. All sets share the tasks.
 Fits fit(const FitGrid& grid, std::size_t workloads, const Errors& errors);
+/// The same for these sets, of which the last has all workloads.
+Fits fit(const FitGrid& grid, std::size_t workloads, const Errors& errors,
+         const std::vector<Workloads>& sets);
 
 /// The same by simulations of the target's machine. With `splits` false, to all workloads alone.
 Fits fit(const Setup& setup, Runs& runs, Formulas& formulas, bool splits = true);

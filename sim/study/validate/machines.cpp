@@ -33,7 +33,7 @@ void check_needs(const std::string& formula, Formulas& formulas, const std::stri
 }  // namespace
 
 machine::MachineConfig changed(const machine::MachineConfig& machine, const MachineChanges& changes,
-                               Formulas& formulas, const std::string& place) {
+                               Formulas& formulas, const std::string& place, const std::string& element) {
     if (changes.empty()) return machine;
     const nlohmann::ordered_json before = machine::to_json(machine);
     const std::map<std::string, Number> keys = flattened(before, "machine.");
@@ -44,7 +44,7 @@ machine::MachineConfig changed(const machine::MachineConfig& machine, const Mach
         if (change.is_string() && keys.contains("machine." + key)) {
             const std::string formula = change.get<std::string>();
             const std::string here = fmt::format("{}.{}", place, key);
-            value = formulas.value(formula, {}, keys, here);
+            value = formulas.value(formula, element, keys, here);
             check_needs(formula, formulas, here);
             if (!value) {
                 throw machine::ConfigError(fmt::format("{} is \"{}\"; it has no value here", here, formula));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <utility>
@@ -164,15 +165,45 @@ const machine::MachineConfig& Runs::machine_named(const std::string& name, Formu
         .first->second;
 }
 
+run::Feeding Runs::feeding_of(const std::string& name, const RunSet& run, const std::string& model,
+                              Formulas& formulas) const {
+    run::Feeding feeding;
+    if (run.feeding.empty()) return feeding;
+    const std::string place = fmt::format("{}: runs.{}", setup_.file, name);
+    nlohmann::json keys = run.feeding;
+    for (auto& [key, value] : keys.items()) {
+        if (!value.is_string()) continue;
+        const std::string formula = value.get<std::string>();
+        const std::string here = fmt::format("{}.feeding.{}", place, key);
+        const Number number = formulas.value(formula, model, here);
+        if (!number) {
+            throw machine::ConfigError(
+                fmt::format("{} is \"{}\"; it has no value for {}", here, formula, model));
+        }
+        // A count is written as one.
+        value = *number;
+        if (*number == std::floor(*number)) value = static_cast<std::int64_t>(*number);
+    }
+    machine::ConfigReader reader(keys, place, "feeding");
+    describe(reader, feeding);
+    reader.check_keys();
+    feeding.validate(place);
+    return feeding;
+}
+
 void Runs::add_wanted(const std::string& name, const RunSet& run, const machine::MachineConfig& machine,
-                      Formulas& formulas, std::vector<Wanted>& to) const {
+                      const MachineChanges& further, Formulas& formulas, std::vector<Wanted>& to) const {
     std::vector<std::string> models = run.of;
     if (models.empty()) {
         for (const Element& workload : setup_.target.lists.at("workloads")) models.push_back(workload.name);
     }
     for (const std::string& model : models) {
-        Wanted& wanted = to.emplace_back(Wanted{name, model, spec(model, formulas)});
-        wanted.spec.machine = changed(machine, setup_.target.models.at(model).set, formulas,
+        Wanted& wanted = to.emplace_back(
+            Wanted{name, model, spec(model, formulas), feeding_of(name, run, model, formulas)});
+        const machine::MachineConfig of_run =
+            changed(machine, run.set, formulas, fmt::format("{}: runs.{}.set", setup_.file, name), model);
+        wanted.spec.machine = changed(changed(of_run, further, formulas, setup_.file + ": fit"),
+                                      setup_.target.models.at(model).set, formulas,
                                       fmt::format("{}: models.{}.set", setup_.file, model));
         run::CompilerOptions& compiler = wanted.spec.compiler;
         if (run.mapping_name) compiler.mapping = machine::mapping_named(*run.mapping_name);
@@ -226,6 +257,7 @@ void Runs::simulate(std::span<const Wanted> wanted,
     for (const Wanted& each : wanted) {
         run::RunRecord record = *next++;
         if (each.batches > 1) record = difference(std::move(record), *next++);
+        record.spec.feeding = each.feeding;
         use(each, record);
     }
 }
@@ -238,22 +270,13 @@ void Runs::simulate(std::span<const Wanted> wanted, Formulas& formulas) const {
     });
 }
 
-machine::MachineConfig Runs::machine_of(const std::string& name, const RunSet& run, Formulas& formulas) {
-    return changed(machine_named(run.machine, formulas), run.set, formulas,
-                   fmt::format("{}: runs.{}.set", setup_.file, name));
-}
-
 std::vector<FitNumbers> Runs::tried(const std::vector<FitRun>& trials, Formulas& formulas) {
     std::vector<Wanted> wanted;
-    std::map<std::string, machine::MachineConfig> machines;  // of the runs
     for (const FitRun& trial : trials) {
         RunSet run = trial.run.empty() ? RunSet{} : setup_.target.runs.at(trial.run);
         run.of = {trial.model};
         std::erase_if(run.eight_bits, [&](const std::string& model) { return model != trial.model; });
-        if (!machines.contains(trial.run)) machines[trial.run] = machine_of(trial.run, run, formulas);
-        const machine::MachineConfig machine =
-            changed(machines.at(trial.run), trial.changes, formulas, setup_.file + ": fit");
-        add_wanted(trial.run, run, machine, formulas, wanted);
+        add_wanted(trial.run, run, machine_named(run.machine, formulas), trial.changes, formulas, wanted);
     }
     std::vector<FitNumbers> all;
     simulate(wanted, [&](const Wanted& each, const run::RunRecord& record) {
@@ -268,7 +291,8 @@ void Runs::need(const std::set<std::string>& names, Formulas& formulas) {
     for (const std::string& name : names) {
         const auto run = setup_.target.runs.find(name.substr(0, name.find('.')));
         if (run == setup_.target.runs.end() || !done_.insert(run->first).second) continue;
-        add_wanted(run->first, run->second, machine_of(run->first, run->second, formulas), formulas, wanted);
+        add_wanted(run->first, run->second, machine_named(run->second.machine, formulas), {}, formulas,
+                   wanted);
     }
     simulate(wanted, formulas);
 }
@@ -285,10 +309,7 @@ void Runs::run_on(const machine::MachineConfig& machine, const std::vector<std::
             throw machine::ConfigError(fmt::format(
                 "{}: runs.{} has a machine of its own; here it runs on another", setup_.file, name));
         }
-        add_wanted(
-            name, run->second,
-            changed(machine, run->second.set, formulas, fmt::format("{}: runs.{}.set", setup_.file, name)),
-            formulas, wanted);
+        add_wanted(name, run->second, machine, {}, formulas, wanted);
     }
     simulate(wanted, formulas);
 }

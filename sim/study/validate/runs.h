@@ -75,16 +75,19 @@ private:
     struct Wanted {
         std::string run;
         std::string model;
-        run::RunSpec spec;
+        run::RunSpec spec;  ///< without its feeding: the cycles do not depend on it
+        run::Feeding feeding;
         std::uint32_t batches = 1;
     };
 
+    /// The machine gets the changes of the run, the further ones, and those of the model, in this order.
     void add_wanted(const std::string& name, const RunSet& run, const machine::MachineConfig& machine,
-                    Formulas& formulas, std::vector<Wanted>& to) const;
+                    const MachineChanges& further, Formulas& formulas, std::vector<Wanted>& to) const;
+    run::Feeding feeding_of(const std::string& name, const RunSet& run, const std::string& model,
+                            Formulas& formulas) const;
     const machine::MachineConfig& machine_named(const std::string& name, Formulas& formulas);
     /// The model's graph file, with 8-bit activations in all layers.
     run::Content with_8_bits(const std::string& model) const;
-    machine::MachineConfig machine_of(const std::string& name, const RunSet& run, Formulas& formulas);
     /// Runs them and gives the metrics of each, in their order, to `use`.
     void simulate(std::span<const Wanted> wanted,
                   const std::function<void(const Wanted&, const run::RunRecord&)>& use) const;

@@ -10,6 +10,7 @@
 #include "hw/machine/config_error.h"
 #include "hw/machine/config_reader.h"
 #include "sim/study/validate/baseline_errors.h"
+#include "sim/study/validate/formula_fits.h"
 #include "sim/study/validate/linear_models.h"
 #include "sim/study/validate/machines.h"
 #include "sim/study/validate/rooflines.h"
@@ -62,6 +63,12 @@ void check_names(const Setup& setup) {
     if (!setup.shapes.empty()) take("shapes", "the shapes");
     for (const auto& [name, constant] : target.constants) take(name, "a constant");
     for (const auto& [name, model] : target.null_models) take(name, "a null model");
+    for (const FormulaFit& fit : target.formula_fits) {
+        if (std::ranges::count(target.formula_fits, fit.name, &FormulaFit::name) > 1)
+            throw machine::ConfigError(
+                fmt::format("{}: formula_fits: there are two of the name {}", setup.file, fit.name));
+        take(fit.name, "a fit by formulas");
+    }
     for (const auto& [name, value] : target.values) take(name, "a value", true);
 }
 
@@ -172,6 +179,7 @@ std::set<std::string> expected_names(const Target& target) {
         names.insert("fit.errors." + row.name);
         names.insert("fit.left_out." + row.name);
     }
+    for (const FormulaFit& fit : target.formula_fits) names.merge(names_of(fit));
     std::vector<std::string> metrics;
     for (const sweep::Metric& metric : sweep::common_metrics()) metrics.push_back(metric.name);
     for (const sweep::Metric& metric : target.metrics) metrics.push_back(metric.name);

@@ -91,6 +91,7 @@ void describe(ConfigReader& reader, Model& model) {
 void describe(ConfigReader& reader, RunSet& run) {
     text_if_any(reader, "machine", run.machine);
     reader.values(optional("set"), run.set);
+    reader.values(optional("feeding"), run.feeding);
     if (reader.has("like")) reader.choice(optional("like"), run.mapping_name.emplace(), mapping_names);
     reader.values(optional("mapping"), run.mapping);
     reader.field(optional("eight_bits"), run.eight_bits);
@@ -199,6 +200,22 @@ void describe(ConfigReader& reader, FitGrid& grid) {
     reader.field(optional("set_size"), grid.set_size, {0, 8});
     text_if_any(reader, "measured", grid.measured);
     text_if_any(reader, "predicted", grid.predicted);
+}
+
+void describe(ConfigReader& reader, FormulaFit& fit) {
+    text(reader, "name", fit.name);
+    text_if_any(reader, "of", fit.of);
+    text_if_any(reader, "leave_out", fit.leave_out);
+    reader.sections(needed("constants", "", ""), fit.grid.axes);
+    reader.field(needed("refinements", "", ""), fit.grid.refinements, {0, 8});
+    reader.choice(needed("loss", "", ""), fit.grid.loss, loss_names);
+    text(reader, "error", fit.grid.rows.emplace_back().error);
+    reader.check_keys();
+    if (fit.grid.axes.empty()) reader.fail("constants", "it must have at least one");
+    for (const GridAxis& axis : fit.grid.axes) {
+        if (!is_name(axis.key)) reader.fail("constants", "keys must have letters, digits and _ alone");
+        if (!axis.of.empty()) reader.fail("constants", "of goes with the parameters of a machine");
+    }
 }
 
 void describe(ConfigReader& reader, FigureFormulas& figure) {
@@ -356,6 +373,7 @@ Target read_target(const nlohmann::json& object, const std::string& file) {
     by_name(reader, optional("baselines"), target.baselines);
     reader.sections(optional("ratios"), target.ratios);
     reader.section(optional("fit"), target.fit);
+    reader.sections(optional("formula_fits"), target.formula_fits);
     reader.values(optional("values"), target.values);
     reader.sections(optional("figures"), target.figures);
     reader.field(optional("groups"), target.groups);

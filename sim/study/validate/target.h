@@ -34,8 +34,9 @@ struct Model {
 
 /// One batch of each of some models, on one machine.
 struct RunSet {
-    std::string machine;  ///< in configs/machines; empty: that of the target
-    MachineChanges set = {};
+    std::string machine;                                 ///< in configs/machines; empty: that of the target
+    MachineChanges set = {};                             ///< a formula that is a row is that of each model
+    std::map<std::string, nlohmann::json> feeding = {};  ///< keys of the run's host: numbers or such formulas
     std::optional<machine::MappingName> mapping_name = {};  ///< another mapping than the target's
     std::map<std::string, nlohmann::json> mapping = {};     ///< keys of it
     std::vector<std::string> eight_bits = {};  ///< models whose activations have 8 bits in all layers
@@ -138,6 +139,15 @@ struct FitGrid {
     std::string label = "all";   ///< of the fit to all workloads
     std::uint32_t set_size = 0;  ///< of the sets of workloads that are fitted besides all of them; 0: none
     std::string measured, predicted;  ///< rows of a null model with one factor, fitted to the same sets
+};
+
+/// Constants of ours that are fitted to rows by formulas, where no value of a constant needs a simulation of
+/// its own.
+struct FormulaFit {
+    std::string name;              ///< "links_fit"
+    std::string of = "workloads";  ///< the list to whose elements they are fitted
+    std::string leave_out;         ///< a text of the workloads: those with the same are left out together
+    FitGrid grid;                  ///< its axes are the constants; one row
 };
 
 /// What a figure of ours is made of.
@@ -246,6 +256,7 @@ struct Target {
     std::map<std::string, BaselineSet> baselines;
     std::vector<BaselineRatio> ratios;
     FitGrid fit;
+    std::vector<FormulaFit> formula_fits;  ///< one after the other: a formula may name those before it
     std::map<std::string, nlohmann::json> values;  ///< formulas, or null for what is absent
     std::vector<FigureFormulas> figures;
     std::vector<std::string> groups;  ///< places of figures that begin so are counted together

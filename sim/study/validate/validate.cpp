@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/study/validate/formula_fits.h"
 #include "sim/study/validate/study_rows.h"
 
 namespace systole::validate {
@@ -81,6 +82,13 @@ Results validate(const Setup& setup, const Simulate& simulate) {
     const Target& target = results.setup.target;
     results.baseline_errors = baseline_errors(results.setup, formulas);
     Runs runs(results.setup, simulate);
+    // The runs of the first fits know nothing of later ones; further runs may have what was fitted.
+    for (const FormulaFit& fit : target.formula_fits) {
+        Needs needs(formulas);
+        needs.add(fit.grid.rows.front().error, "formula_fits." + fit.name);
+        runs.need(needs.names, formulas);
+        know_formula_fit(fit, results.setup, formulas);
+    }
     runs.need(needs_of(target, results.setup.file, formulas), formulas);
     if (!target.fit.axes.empty()) {
         results.fits = fit(results.setup, runs, formulas);

@@ -55,6 +55,60 @@ TEST_CASE("A run changes the machine, the mapping and the networks that it names
     CHECK(other[0].network->hash != setup.models.at("B").hash);
 }
 
+TEST_CASE("A run waits for its host, with keys of each model, and is simulated without it",
+          "[sim][validate]") {
+    MadeTarget made;
+    made.json["metrics"]["wait"] = "feeding.wait_ms";
+    made.json["metrics"]["whole"] = "feeding.step_ms";
+    made.json["values"]["steps.A"] = "table.batch + 2";
+    made.json["values"]["steps.B"] = "table.batch + 7";
+    made.json["runs"]["fed"] = nlohmann::json::parse(R"({"feeding": {
+        "example_us": "table.cycles", "examples": 1000, "loop_steps": "steps", "gap_ms": 30}})");
+    made.json["runs"]["base"]["feeding"] = {{"step_ms", 0.001}};
+    const Setup setup = made.setup();
+    Formulas formulas = formulas_of(setup);
+    MadeUpChip chip([](const run::RunSpec&) { return 1400.0; });  // 2 us at 700 MHz
+    Runs runs(setup, std::ref(chip));
+    runs.need({"fed.wait", "base.wait"}, formulas);
+    REQUIRE(chip.seen.size() == 4);
+    for (const run::RunSpec& spec : chip.seen) CHECK(spec.feeding == run::Feeding());
+    const auto value = [&](const char* name) { return formulas.value(name, "a test").value(); };
+    CHECK(value("fed.wait.A") == Approx(100.0 - 0.002));
+    CHECK(value("fed.wait.B") == Approx(200.0 - 0.002));
+    CHECK(value("fed.whole.A") == Approx(100.0 + 30.0 / 5.0));
+    CHECK(value("fed.whole.B") == Approx(200.0 + 30.0 / 10.0));
+    CHECK(value("base.wait.A") == 0.0);
+
+    const auto refused = [&](const nlohmann::json& feeding) {
+        made.json["runs"]["fed"]["feeding"] = feeding;
+        const Setup wrong = made.setup();
+        Formulas its = formulas_of(wrong);
+        Runs wrong_runs(wrong, std::ref(chip));
+        try {
+            wrong_runs.need({"fed.wait"}, its);
+        } catch (const machine::ConfigError& error) {
+            return std::string(error.what());
+        }
+        return std::string("none");
+    };
+    CHECK_THAT(refused({{"exmple_us", 1}}),
+               Catch::Contains("runs.fed: feeding.exmple_us is 1; it is not a known key"));
+    CHECK_THAT(refused({{"example_us", "table.cycles / 0"}}),
+               Catch::Contains("runs.fed.feeding.example_us is \"table.cycles / 0\"; it has no value for A"));
+    CHECK_THAT(refused({{"loop_steps", "table.batch / 2"}}), Catch::Contains("feeding.loop_steps is 1.5"));
+    CHECK_THAT(refused({{"gap_ms", 3}}), Catch::Contains("it needs the steps of a loop, feeding.loop_steps"));
+}
+
+TEST_CASE("A formula of a run that is a row changes the machine of each model", "[sim][validate]") {
+    MadeTarget made;
+    made.json["runs"]["other"] = {{"set", {{"clock_mhz", "table.cycles + machine.clock_mhz"}}}};
+    const Setup setup = made.setup();
+    const std::vector<run::RunSpec> specs = specs_of(setup, "other");
+    REQUIRE(specs.size() == 2);
+    CHECK(specs[0].machine.clock_mhz == setup.machine.clock_mhz + 100.0);
+    CHECK(specs[1].machine.clock_mhz == setup.machine.clock_mhz + 200.0);
+}
+
 TEST_CASE("What changes every machine changes that of a run of its own, too", "[sim][validate]") {
     MadeTarget made;
     const tests::Folder folder;
