@@ -87,6 +87,7 @@ const std::vector<std::pair<std::string, std::string>> not_run{
     {"sim run layer.hlo", "JAX makes its file; array_networks_test.cpp runs programs"},
     {"sim train step.hlo", "JAX makes its file; train_test.cpp trains programs"},
     {"sim train models/mnist_cnn/training/step_8x64.hlo", "it needs the images of MNIST"},
+    {"sim sweep training_on_eight_cores", "it takes minutes; train_test.cpp runs its first point"},
     {"pip install .", "the test python_package does"},
     {"gtkwave ", "it opens a window"},
     {"sqlite3 ", "that program is no package of the project"},

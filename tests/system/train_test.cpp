@@ -1,9 +1,11 @@
 // Trainings as users type them: the shipped steps on the shipped digits.
+#include <fmt/format.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -14,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/view/report/numbers.h"
 #include "tests/support/files.h"
 #include "tests/system/progress.h"
 #include "tests/system/sim_process.h"
@@ -308,6 +311,29 @@ TEST_CASE("Each shipped program of a training is read and compiled for its machi
         CHECK(training["by_epoch"].empty());
         CHECK(training["cycles"].get<std::uint64_t>() > 0);
     }
+}
+
+TEST_CASE("The first point of the study of training is the row of docs/training.md", "[system][train]") {
+    const Json step = report_of(std::string(folder_of_steps) +
+                                "step_8x8.hlo --machine tpu_v2_8 --timing-only --no-explain --state " +
+                                folder_of_steps + "state.json")
+                          .at("step");
+    const auto share = [&](const char* part) {
+        return 100 * step.at("bounds").at(part).get<double>() / step.at("cycles").get<double>();
+    };
+    const std::string row =
+        fmt::format(" | {:.1f} | {:.1f} | {:.1f} | {:.1f} | {:.1f} | {:.1f} |", share("array"),
+                    share("weight_shift"), share("vector"), share("hbm"), share("infeed"), share("link"));
+    INFO(row);
+    const std::string begin = fmt::format("| {} | {} | ", step.at("examples_of_core").get<std::uint64_t>(),
+                                          report::grouped(static_cast<std::uint64_t>(
+                                              std::llround(step.at("examples_per_second").get<double>()))));
+    INFO(begin);
+    const std::string page = text_in(project / "docs/training.md");
+    const bool has_row = page.find(row) != std::string::npos;
+    const bool has_begin = page.find(begin) != std::string::npos;
+    CHECK(has_row);
+    CHECK(has_begin);
 }
 
 }  // namespace systole::tests

@@ -627,7 +627,7 @@ void find_examples(const RunSpec& spec, Prepared& prepared) {
     if (shape.empty() || found->state_inferences > 0) {
         throw machine::ConfigError(fmt::format(
             "{}: images is {}, which is {} of {}; it must take examples", place, in_quotes(found->name),
-            shape.empty() ? "one number" : "state", spec.network->path.text));
+            found->state_inferences > 0 ? "state" : "one number", spec.network->path.text));
     }
     prepared.examples = shape.front();
     prepared.examples_of_core = found->split_axis == 0 ? shape.front() / found->replicas : shape.front();

@@ -189,7 +189,7 @@ std::string table(const Advice& advice) {
 std::string to_html(const Advice& advice) {
     const std::string title = escaped(fmt::format("{} on {}", advice.model, advice.machine));
     std::string text = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">"
+        "<!DOCTYPE html>\n<html lang=\"en\" data-drawn=\"all\">\n<head><meta charset=\"utf-8\">"
         "<meta name=\"viewport\" content=\"width=device-width\"><title>{0}</title><style>{1}</style></head>\n"
         "<body>\n<h1>{0}</h1>\n",
         title, style);
@@ -198,9 +198,9 @@ std::string to_html(const Advice& advice) {
     const std::string speed = speed_plot(advice);
     if (!speed.empty()) {
         text +=
-            "<h2>Speed, and the part that binds</h2>\n" + speed +
+            "<section id=\"speed\">\n<h2>Speed, and the part that binds</h2>\n" + speed +
             "<p>Inferences a second. The part that binds is that whose work, if it never waits, takes the "
-            "largest share of the cycles.</p>\n";
+            "largest share of the cycles.</p>\n</section>\n";
     }
     text += "<h2>Share of the array's peak</h2>\n" + Plot(advice).svg() + table(advice);
     return text + fmt::format(

@@ -24,7 +24,7 @@ run::TrainingFile read(const std::string& text) {
 }
 
 /// Why a training file is refused, without its folder.
-std::string error_of(const std::string& text) {
+std::string training_error(const std::string& text) {
     const tests::Folder folder;
     const std::string path = folder.file("t.json", text);
     try {
@@ -89,34 +89,34 @@ TEST_CASE("Each rule of initial values has its name", "[train]") {
 }
 
 TEST_CASE("Errors in a training file name key, value and rule", "[train]") {
-    CHECK_THAT(error_of("{"), Catch::StartsWith("t.json"));
-    CHECK_THAT(error_of("[]"), Catch::Contains("object"));
-    CHECK_THAT(error_of(R"({"images": "x"})"),
+    CHECK_THAT(training_error("{"), Catch::StartsWith("t.json"));
+    CHECK_THAT(training_error("[]"), Catch::Contains("object"));
+    CHECK_THAT(training_error(R"({"images": "x"})"),
                Catch::Contains("schema") && Catch::Contains("sim.training/1"));
-    CHECK_THAT(error_of(R"({"schema": "sim.run/1", "images": "x"})"),
+    CHECK_THAT(training_error(R"({"schema": "sim.run/1", "images": "x"})"),
                Catch::Contains("sim.run/1") && Catch::Contains("sim.training/1"));
-    CHECK_THAT(error_of(R"({"schema": "sim.training/1"})"), Catch::Contains("images"));
-    CHECK_THAT(error_of(file_with(R"("colums": {})")),
+    CHECK_THAT(training_error(R"({"schema": "sim.training/1"})"), Catch::Contains("images"));
+    CHECK_THAT(training_error(file_with(R"("colums": {})")),
                Catch::Contains("colums") && Catch::Contains("columns"));
-    CHECK_THAT(error_of(file_with(R"("labels": 1)")), Catch::Contains("labels"));
-    CHECK_THAT(error_of(file_with(R"("columns": {"loss": 1})")), Catch::Contains("loss"));
-    CHECK(error_of(file_with(R"("values": {"rate": "fast"})")) ==
+    CHECK_THAT(training_error(file_with(R"("labels": 1)")), Catch::Contains("labels"));
+    CHECK_THAT(training_error(file_with(R"("columns": {"loss": 1})")), Catch::Contains("loss"));
+    CHECK(training_error(file_with(R"("values": {"rate": "fast"})")) ==
           "t.json: values is {\"rate\":\"fast\"}; the value of \"rate\" must be a number");
-    CHECK_THAT(error_of(file_with(R"("state": [{"output": "1"}])")),
+    CHECK_THAT(training_error(file_with(R"("state": [{"output": "1"}])")),
                Catch::Contains("state[0]") && Catch::Contains("input"));
-    CHECK_THAT(error_of(file_with(R"("state": [{"input": "1"}])")), Catch::Contains("output"));
-    CHECK_THAT(error_of(file_with(R"("state": [{"input": "0", "output": "0", "count": 0}])")),
+    CHECK_THAT(training_error(file_with(R"("state": [{"input": "1"}])")), Catch::Contains("output"));
+    CHECK_THAT(training_error(file_with(R"("state": [{"input": "0", "output": "0", "count": 0}])")),
                Catch::Contains("count is 0") && Catch::Contains("1"));
-    CHECK_THAT(error_of(file_with(R"("state": [{"input": "0", "output": "0", "number": 2}])")),
+    CHECK_THAT(training_error(file_with(R"("state": [{"input": "0", "output": "0", "number": 2}])")),
                Catch::Contains("number"));
-    CHECK_THAT(error_of(file_with(R"("initial": [{"rule": "ones"}])")), Catch::Contains("inputs"));
-    CHECK_THAT(error_of(file_with(R"("initial": [{"inputs": "*", "rule": "normal"}])")),
+    CHECK_THAT(training_error(file_with(R"("initial": [{"rule": "ones"}])")), Catch::Contains("inputs"));
+    CHECK_THAT(training_error(file_with(R"("initial": [{"inputs": "*", "rule": "normal"}])")),
                Catch::Contains("normal") && Catch::Contains("he_normal"));
-    CHECK(error_of(file_with(R"("initial": [{"inputs": "*"}, {"inputs": "w", "rule": "value"}])")) ==
+    CHECK(training_error(file_with(R"("initial": [{"inputs": "*"}, {"inputs": "w", "rule": "value"}])")) ==
           "t.json: initial[1]: rule \"value\" needs the key value");
-    CHECK(error_of(file_with(R"("initial": [{"inputs": "w", "rule": "ones", "value": 1}])")) ==
+    CHECK(training_error(file_with(R"("initial": [{"inputs": "w", "rule": "ones", "value": 1}])")) ==
           "t.json: initial[0]: rule \"ones\" takes no value; \"value\" does");
-    CHECK_THAT(error_of(file_with(R"("initial": [{"inputs": "w", "rule": "value", "value": 1e31}])")),
+    CHECK_THAT(training_error(file_with(R"("initial": [{"inputs": "w", "rule": "value", "value": 1e31}])")),
                Catch::Contains("value is 1e+31"));
     CHECK_THROWS_AS(run::read_training("none/t.json"), machine::ConfigError);
 }
