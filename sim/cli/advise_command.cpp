@@ -100,6 +100,7 @@ private:
         // An inference of a program is a call of it. A step is one of all replicas.
         const bool takes_batches =
             !is_program(spec.network->path.text) && graph.state.empty() && graph.replicas == 1;
+        question.is_program = !takes_batches;
         if (!programs.empty()) check_programs(config, graph, takes_batches);
         if (takes_batches || !batches.empty()) return;
         if (!sizes.empty() && sizes != std::vector<std::uint32_t>{1}) {

@@ -125,6 +125,13 @@ TEST_CASE("An advice on a program has one batch, and a sentence says so", "[syst
         advice["sentences"][0] ==
         "The batch of jit_data_parallel is fixed by the program, whose shapes have it: here are calls of it, "
         "one on each of 8 cores.");
+    // Batches that are asked for are tried, and no image is made of a call.
+    const Json asked =
+        sim("advise tests/golden/hlo/data_parallel.hlo --machine tpu_v2_8 --batches 8,16 --json").json();
+    CHECK(asked["points"][0]["images_of_core"].is_null());
+    CHECK(asked["points"][1].contains("error"));
+    CHECK_FALSE(has_sentence(asked, "a core"));
+    CHECK_FALSE(has_sentence(asked, "rule"));
     const Json known = sim("advise " + steps + "64.hlo --machine tpu_v2_8 --json" + state).json();
     REQUIRE(known["points"].size() == 1);
     CHECK(known["points"][0]["batch"] == 512);

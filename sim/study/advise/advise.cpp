@@ -436,7 +436,8 @@ Advice advise(const Question& question, std::span<const run::RunOutcome> outcome
         advice.machine = record.spec.machine.name;
         advice.model = record.program.model;
         if (!question.has_tiles && !point.shares.empty()) {
-            point.images_of_core = is_fixed ? record.program.examples_of_core : point.batch / question.cores;
+            point.images_of_core = is_fixed || question.is_program ? record.program.examples_of_core
+                                                                   : point.batch / question.cores;
         }
     }
     std::ranges::stable_sort(advice.points, {},
@@ -448,7 +449,7 @@ Advice advise(const Question& question, std::span<const run::RunOutcome> outcome
     }
     advice.cpu = question.cpu;
     advice.sentences = sentences_for(advice.machine, advice.model, advice.cpu, advice.points,
-                                     question.has_tiles, question.cores, is_fixed);
+                                     question.has_tiles, question.cores, is_fixed || question.is_program);
     if (const Point* const best = filling_point(advice.points, 1); best != nullptr && !best->shares.empty()) {
         std::ranges::move(wrong_machine_sentences(advice.machine, advice.model, *best, question.detours),
                           std::back_inserter(advice.sentences));

@@ -26,6 +26,7 @@ struct Question {
     /// Machines with tiles take one image at a time, and come without their parameters.
     bool has_tiles = false;
     std::uint32_t cores = 1;  ///< of the machine
+    bool is_program = false;  ///< its shapes have its batch; an inference is a call of it
     /// Programs whose shapes have their batch, a step of each, instead of batches and sizes; empty: the
     /// network of the run takes any batch.
     std::vector<std::string> programs = {};
