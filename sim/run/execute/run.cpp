@@ -613,6 +613,11 @@ void check_compiles(const ir::Graph& graph, const RunSpec& spec, const std::vect
 void find_examples(const RunSpec& spec, Prepared& prepared) {
     const std::vector<InputTensor> inputs = array_tensors(*prepared.graph);
     const std::string place = spec.labels.run.value("state", std::string("state"));
+    if (!prepared.of_arrays) {
+        throw machine::ConfigError(
+            fmt::format("{}: it describes the steps of a program; {} is a network, which takes any batch",
+                        place, spec.network->path.text));
+    }
     auto found = std::ranges::find(inputs, spec.examples, &InputTensor::name);
     if (found == inputs.end()) {
         const auto position = position_in(spec.examples, inputs.size());

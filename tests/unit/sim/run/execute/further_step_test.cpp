@@ -77,6 +77,20 @@ TEST_CASE("A further step is what one step more costs, however many steps the ru
     CHECK(record_of(spec_of(training + "state.json", 3)).step == record.step);
 }
 
+TEST_CASE("A network without state has no steps whose examples a file could name", "[run][step]") {
+    const tests::Folder folder;
+    const std::string project = tests::source_dir();
+    const run::RunSpec spec = run::make_spec(run::read_run(
+        {}, std::vector<run::Setting>{
+                {"machine", project + "/configs/machines/tpu_v2_1core.json"},
+                {"model", project + "/models/mnist_cnn/mnist_cnn.h5"},
+                {"state", folder.file("state.json", R"({"schema": "sim.training/1", "images": "0"})")},
+                {"timing_only", true}}));
+    CHECK_THROWS_WITH(run::prepare(spec),
+                      Catch::Contains("state.json: it describes the steps of a program; ") &&
+                          Catch::EndsWith("is a network, which takes any batch"));
+}
+
 TEST_CASE("The input of examples must be there and take them", "[run][step]") {
     const tests::Folder folder;
     const auto file = [&](const std::string& images) {
