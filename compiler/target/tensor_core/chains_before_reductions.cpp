@@ -6,13 +6,18 @@
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
+
 namespace systole::tensor_core {
 namespace {
 
 class ReductionFusing {
 public:
-    explicit ReductionFusing(Network& network)
-        : network_(network), readers_(network.tensors.size()), writers_(network.tensors.size()) {
+    ReductionFusing(Network& network, const machine::MachineConfig& machine)
+        : network_(network),
+          machine_(machine),
+          readers_(network.tensors.size()),
+          writers_(network.tensors.size()) {
         for (const Step& step : network.steps) {
             for (const TensorId read : read_by(step)) ++readers_[read];
         }
@@ -63,7 +68,7 @@ private:
                 operand.kind == OperandKind::Number || operand.kind == OperandKind::Column;
             if (fills_lanes && is_read_behind(step, operand)) return std::nullopt;
         }
-        return reads_rows ? std::optional(writer) : std::nullopt;
+        return reads_rows && has_room(step, chain.chains[0]) ? std::optional(writer) : std::nullopt;
     }
 
     /// Whether chains behind the reduction read the tensor, too, in another way.
@@ -76,15 +81,28 @@ private:
         });
     }
 
+    /// Blocks of rows that become one come in together; of rows that become numbers, few do.
+    bool has_room(const Step& step, const ChainUse& chain) const {
+        constexpr std::uint64_t few_rows = 8;
+        constexpr std::uint64_t part = 4;  // of vector memory
+        const std::uint64_t lanes = machine_.vector_unit.lanes;
+        const std::uint64_t rows = step.kind == StepKind::ReduceRows ? lanes : few_rows;
+        const auto sources = std::ranges::count(chain.operands, OperandKind::Rows, &Operand::kind);
+        return (static_cast<std::uint64_t>(sources) + 1) * rows *
+                   divide_up(network_.tensors[step.source].columns, lanes) <=
+               machine_.vector_memory.rows / part;
+    }
+
     Network& network_;
+    const machine::MachineConfig& machine_;
     std::vector<std::size_t> readers_;               ///< how many, by tensor
     std::vector<std::vector<std::size_t>> writers_;  ///< steps, by tensor
 };
 
 }  // namespace
 
-void put_chains_before_reductions(Network& network) {
-    ReductionFusing(network).join();
+void put_chains_before_reductions(Network& network, const machine::MachineConfig& machine) {
+    ReductionFusing(network, machine).join();
 }
 
 }  // namespace systole::tensor_core

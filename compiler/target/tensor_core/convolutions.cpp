@@ -86,11 +86,9 @@ public:
             Step step =
                 product(by_lines ? *by_lines : builder_.tensor_of(view_.node().inputs[0]),
                         builder_.weights_of(view_.node().inputs[1], passes_), lines[0], columns[0], image_);
-            if (by_lines) {
-                step.reads_lines = true;
-                step.by_depth = false;
-                builder_.tensor(step.source).is_moved = true;
-            }
+            step.reads_lines = by_lines.has_value();
+            if (by_lines) builder_.tensor(step.source).is_moved = true;
+            take_by_depth(step);
             step.result = builder_.new_tensor(view_.node().output());
             builder_.set_value(view_.node().output(), std::move(step));
             return;
@@ -138,7 +136,8 @@ private:
 
     /// The images as lines of pixels, if they lie so and windows read them.
     std::optional<TensorId> source_by_lines(const PhaseWindows& lines, const PhaseWindows& columns) const {
-        if (image_.width == 1 || is_every_pixel(lines, columns, image_)) return std::nullopt;
+        if (image_.width == 1 || is_every_pixel(lines, columns, image_) || data_.has_batch() == is_shared())
+            return std::nullopt;
         return builder_.reshaped_from(
             view_.node().inputs[0], {images_ * image_.height, std::uint64_t{image_.width} * image_.channels});
     }
@@ -153,15 +152,29 @@ private:
         const ir::FeatureMap output{static_cast<std::uint32_t>(lines.outputs.size()),
                                     static_cast<std::uint32_t>(columns.outputs.size()), group_filters()};
         step.window = window;
-        // A kernel that is larger than the result comes in line by line, if cuts of the sums do not cross
-        // lines.
-        const std::uint64_t line_depth = window.kernel_width * std::uint64_t{image.channels};
-        step.by_depth = window.kernel_height > output.height && !kernel_.constant &&
-                        line_depth % builder_.array_rows() == 0;
         step.inner_images = images_;
         step.image = image;
         step.output = output;
         return step;
+    }
+
+    /// A kernel that is larger than the result comes in line by line, if cuts of the sums do not cross lines,
+    /// and there is room for a line and the sums of an image. Lines of images are then read from
+    /// high-bandwidth memory.
+    void take_by_depth(Step& step) const {
+        if (!step.window || step.reads_lines || kernel_.constant) return;
+        const ir::Window& window = *step.window;
+        const std::uint64_t line_depth = window.kernel_width * std::uint64_t{step.image.channels};
+        if (window.kernel_height <= step.output.height || line_depth % builder_.array_rows() != 0) return;
+        const std::uint64_t lines = std::min<std::uint64_t>(
+            (step.output.height - 1) * std::uint64_t{window.stride_y} + 1, step.image.height);
+        const std::uint64_t pixels = std::uint64_t{step.output.height} * step.output.width;
+        // Words beside packed rows; and sums, what a chain reads with them, and the packed result.
+        const std::uint64_t of_line = 2 * lines * step.image.width * builder_.panels(step.image.channels) +
+                                      line_depth * builder_.panels(step.output.channels);
+        const std::uint64_t of_sums = 3 * pixels * builder_.panels(step.output.channels);
+        step.by_depth = of_line + of_sums <= builder_.vector_rows() / 4 * 3;
+        if (step.by_depth) builder_.tensor(step.source).is_moved = true;
     }
 
     /// The outputs of one phase in each direction, of all groups.
@@ -184,6 +197,7 @@ private:
                                        group_channels()};
             Step step = product(images_of(set.images, group, lines.skipped, columns.skipped),
                                 weights_of(set.kernel, group, lines, columns), lines, columns, image);
+            take_by_depth(step);
             step.result = builder_.new_tensor(view_.node().name, {rows, group_filters()}, is_shared());
             box.columns.push_back({.to = std::uint64_t{group} * group_filters(),
                                    .count = group_filters(),

@@ -4,6 +4,7 @@
 // kernel.
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 
 #include "base/arithmetic.h"
 #include "compiler/ir/window.h"
@@ -58,7 +59,7 @@ std::uint64_t StepEmitter::rows_of_depth(const Step& step, const Tile& tile, std
     } else {
         all += rows * divide_up(depth, lanes_);
     }
-    if (!is_kept(step.source)) all += source.memory_rows(source_rows) * source_panels;
+    if (step.window || !is_kept(step.source)) all += source.memory_rows(source_rows) * source_panels;
     if (source.is_packed) all += source_rows * source_panels;
     return all + network_.tensors[step.weights].memory_rows(depth) * panels(step.weights);
 }
@@ -211,6 +212,7 @@ View StepEmitter::load_transposed_rows(Work& work, std::uint64_t first, std::uin
 View StepEmitter::load_lines_of_kernel(Work& work, std::uint64_t first, std::uint64_t count) {
     const Step& step = work.step;
     const Tensor& source = network_.tensors[step.source];
+    if (is_kept(step.source)) throw std::logic_error("lines of a kernel meet images in vector memory");
     work.source_rows = lines_of_kernel(step, first, count);
     const std::uint64_t width = step.image.width;
     const std::uint64_t image_rows = source.memory_rows(step.image.height * width);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -14,9 +15,9 @@ namespace {
 
 /// What a result is, beside its numbers.
 using Kind = std::tuple<std::vector<std::uint32_t>, DataType, bool>;
-/// What a node does, and with what.
+/// What a node does, and with what. Attributes are texts, as -0.0 is another number than 0.0 there.
 using Computation =
-    std::tuple<const ir::Operator*, std::vector<ir::Attribute>, std::vector<ir::ValueId>, std::vector<Kind>>;
+    std::tuple<const ir::Operator*, std::vector<std::string>, std::vector<ir::ValueId>, std::vector<Kind>>;
 
 Kind kind_of(const ir::Value& value) {
     const auto extents = value.shape.extents();
@@ -51,8 +52,10 @@ ir::Graph without_equal_nodes(ir::Graph graph) {
             kinds.push_back(kind_of(graph.values[output]));
             is_read_outside |= ir::is_output(graph, output);
         }
+        std::vector<std::string> attributes;
+        for (const ir::Attribute& attribute : node.attributes) attributes.push_back(ir::to_text(attribute));
         const auto [before, is_new] =
-            done.emplace(Computation{node.op, node.attributes, node.inputs, std::move(kinds)}, &node);
+            done.emplace(Computation{node.op, std::move(attributes), node.inputs, std::move(kinds)}, &node);
         // Each output of the graph keeps a place of its own.
         if (is_new || is_read_outside) continue;
         for (std::size_t i = 0; i < node.outputs.size(); ++i)

@@ -283,6 +283,7 @@ private:
     }
 
     bool only_lines_are_read(TensorId id) const {
+        if (std::ranges::count(network_.outputs, id) > 0) return false;
         bool is_read = false;
         for (const Step& step : network_.steps) {
             if (std::ranges::count(read_by(step), id) == 0) continue;

@@ -32,7 +32,11 @@ constexpr std::size_t image_axes = 5;
 class NarrowImages {
 public:
     NarrowImages(ir::Graph graph, std::uint64_t lanes)
-        : graph_(std::move(graph)), lanes_(lanes), readers_(ir::readers(graph_)), old_(graph_.nodes.size()) {}
+        : graph_(std::move(graph)), lanes_(lanes), readers_(ir::readers(graph_)), old_(graph_.nodes.size()) {
+        // A node that reads a value twice is changed once.
+        for (std::vector<NodeId>& readers : readers_)
+            readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+    }
 
     ir::Graph change() && {
         for (const ValueId input : std::vector<ValueId>(graph_.inputs)) {
@@ -96,11 +100,14 @@ private:
                 const Numbers& pixels = node.integers(side);
                 return pixels[0] == 0 && pixels[images_axis] == 0 && pixels[channels_axis] == 0;
             };
-            return keeps("before") && keeps("after") && all_can(node.output());
+            return node.text("mode") == "constant" && keeps("before") && keeps("after") &&
+                   all_can(node.output());
         }
         if (!node.is("word_chain") || !(shape(node.output()) == shape(images))) return false;
         const auto is_number = [&](ValueId input) {
-            return input == images || (graph_.values[input].constant && shape(input).elements() == 1);
+            // A number of as many axes as images would give lines another one.
+            return input == images || (graph_.values[input].constant && shape(input).elements() == 1 &&
+                                       shape(input).rank() < image_axes);
         };
         return std::ranges::all_of(node.inputs, is_number) && all_can(node.output());
     }
@@ -175,7 +182,7 @@ private:
 
     ir::Graph graph_;
     const std::uint64_t lanes_;
-    const std::vector<std::vector<NodeId>> readers_;
+    std::vector<std::vector<NodeId>> readers_;
     const std::size_t old_;                ///< nodes
     std::vector<NodeId> before_;           ///< by new node: the old one that it belongs before
     std::map<ValueId, ir::Shape> pixels_;  ///< of results that are lines now

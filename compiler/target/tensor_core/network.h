@@ -147,7 +147,8 @@ struct Step {
     std::optional<ir::Window> window = {};
     bool source_transposed = false;  ///< of Product: columns of the source are rows of the result
     /// Of Product: some of the depth comes in at a time, while the sums wait in vector memory. With
-    /// `source_transposed`, some rows of source and weights; with a window, some lines of the kernel.
+    /// `source_transposed`, some rows of source and weights; with a window, some lines of the kernel, and the
+    /// source is in high-bandwidth memory.
     bool by_depth = false;
     bool reads_lines = false;  ///< of Product with a window: a row of the source is a line of the image
     /// With a window: images of the source in each image of the graph, and as many of the result.

@@ -150,7 +150,7 @@ TensorId NetworkBuilder::tensor_of(ValueId id) {
 
 std::optional<TensorId> NetworkBuilder::reshaped_from(ValueId id, const MatrixShape& shape) {
     const auto reshaped = reshaped_.find(id);
-    if (reshaped == reshaped_.end() || tensors_.contains(id)) return std::nullopt;
+    if (!form_.by_lines || reshaped == reshaped_.end() || tensors_.contains(id)) return std::nullopt;
     const TensorId source = tensor_of(reshaped->second);
     if (MatrixShape{tensor(source).rows, tensor(source).columns} != shape) return std::nullopt;
     return source;
@@ -245,7 +245,7 @@ void NetworkBuilder::finish() {
     for (std::optional<Step>& step : steps_) {
         if (step) network_.steps.push_back(std::move(*step));
     }
-    put_chains_before_reductions(network_);
+    put_chains_before_reductions(network_, machine_);
     if (form_.joins_steps) join_steps(network_, machine_);
     keep_worked_layers();
     if (form_.packs_rows) {
@@ -261,7 +261,7 @@ void NetworkBuilder::pack_behind_lines() {
     for (Step& step : network_.steps) {
         const Tensor& made = tensor(step.result);
         const bool is_packed_behind = step.reads_lines && step.inner_images > 1 && made.is_bfloat16 &&
-                                      made.rows % 2 == 0 && !made.is_shared;
+                                      made.rows % 2 == 0 && made.columns > 1 && !made.is_shared;
         if (!is_packed_behind) {
             steps.push_back(std::move(step));
             continue;

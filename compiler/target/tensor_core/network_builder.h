@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "compiler/ir/graph.h"
 #include "compiler/target/tensor_core/moves.h"
 #include "compiler/target/tensor_core/network.h"
@@ -60,6 +61,8 @@ public:
                           std::vector<std::uint32_t> words);
     Tensor& tensor(TensorId id) { return network_.tensors[id]; }
     std::uint64_t array_rows() const { return machine_.matrix_unit.rows; }
+    std::uint64_t vector_rows() const { return machine_.vector_memory.rows; }
+    std::uint64_t panels(std::uint64_t columns) const { return divide_up(columns, lanes()); }
 
     // Steps.
 

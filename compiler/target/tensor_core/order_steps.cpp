@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -27,6 +28,7 @@ public:
           lanes_(machine.vector_unit.lanes),
           needed_(network.steps.size()),
           readers_(network.tensors.size()),
+          open_(readers_.size()),
           stays_(readers_.size()),
           is_done_(network.steps.size()) {
         std::vector<std::vector<StepId>> writers(readers_.size());
@@ -37,6 +39,7 @@ public:
             for (const TensorId read : tensors_of(read_by(network.steps[step]))) {
                 needs(writers[read]);
                 readers_[read].push_back(step);
+                ++open_[read];
             }
             for (const TensorId written : written_by(network.steps[step])) {
                 needs(writers[written]);
@@ -78,9 +81,18 @@ private:
         for (const StepId step : group) {
             is_done_[step] = true;
             order_.push_back(step);
-            for (const TensorId read : read_by(network_.steps[step])) touched_.insert(read);
-            for (const TensorId written : written_by(network_.steps[step])) touched_.insert(written);
+            for (const TensorId read : tensors_of(read_by(network_.steps[step]))) {
+                --open_[read];
+                touch(read);
+            }
+            for (const TensorId written : written_by(network_.steps[step])) touch(written);
         }
+    }
+
+    /// What many steps still read, or what stays, ends no life soon.
+    void touch(TensorId id) {
+        constexpr std::size_t many = 64;
+        if (!stays_[id] && open_[id] <= many) touched_.insert(id);
     }
 
     /// Of the steps near what has been read and written last: the one that frees most, with what it needs.
@@ -128,22 +140,21 @@ private:
 
     /// Rows of memory that are taken behind the group more than before it.
     std::int64_t change_by(const Group& group) const {
-        const auto is_in_group = [&](StepId step) { return std::ranges::count(group, step) > 0; };
-        const auto has_other_readers = [&](TensorId id) {
-            return std::ranges::any_of(readers_[id],
-                                       [&](StepId each) { return !is_done_[each] && !is_in_group(each); });
-        };
         std::set<TensorId> written;
-        std::set<TensorId> read;
+        std::map<TensorId, std::size_t> read;  // by how many steps of the group
         for (const StepId step : group) {
             for (const TensorId id : written_by(network_.steps[step])) written.insert(id);
-            for (const TensorId id : read_by(network_.steps[step])) read.insert(id);
+            for (const TensorId id : tensors_of(read_by(network_.steps[step]))) ++read[id];
         }
+        const auto has_other_readers = [&](TensorId id) {
+            const auto of_group = read.find(id);
+            return open_[id] > (of_group == read.end() ? 0 : of_group->second);
+        };
         std::int64_t change = 0;
         for (const TensorId id : written) {
             if (!stays_[id] && has_other_readers(id)) change += rows_of(id);
         }
-        for (const TensorId id : read) {
+        for (const auto& [id, count] : read) {
             if (!stays_[id] && !written.contains(id) && !has_other_readers(id)) change -= rows_of(id);
         }
         return change;
@@ -153,6 +164,7 @@ private:
     const std::uint64_t lanes_;
     std::vector<std::vector<StepId>> needed_;   ///< steps before it, by step
     std::vector<std::vector<StepId>> readers_;  ///< by tensor
+    std::vector<std::size_t> open_;             ///< readers that are not done, by tensor
     std::vector<bool> stays_;                   ///< by tensor: its place is never free
     std::vector<bool> is_done_;
     std::vector<StepId> order_;

@@ -41,6 +41,14 @@ TEST_CASE("Nodes that do the same with the same values are one", "[tensor_core]"
     std::string narrow = "graph \"g\"\ninputs %0\noutputs %3\n" + values + same + sum;
     narrow.replace(narrow.find("%2 float32"), 10, "%2 bfloat16");
     CHECK(without_equal(narrow) == to_text(graph_of_text(narrow)));
+    // -0.0 is another border than 0.0.
+    const std::string borders =
+        "graph \"g\"\ninputs %0\noutputs %3\n%0 float32 1x4 \"x\"\n%1 float32 1x6 \"a\"\n"
+        "%2 float32 1x6 \"b\"\n%3 float32 1x6 \"y\"\n"
+        "%1 = pad(%0) \"a\" {before [0, 1], after [0, 1]}\n"
+        "%2 = pad(%0) \"b\" {before [0, 1], after [0, 1], value -0.0}\n" +
+        sum;
+    CHECK(without_equal(borders) == to_text(graph_of_text(borders)));
     const std::string output = "graph \"g\"\ninputs %0\noutputs %3, %2\n" + values + same + sum;
     CHECK(without_equal(output) == to_text(graph_of_text(output)));
 }
@@ -85,6 +93,18 @@ TEST_CASE("Images of few channels are lines for borders, convolutions and a tran
         INFO(line << "\n" << text);
         CHECK(text.find(line) != std::string::npos);
     }
+    // Work that reads them twice is changed once; a border of copies would repeat single channels.
+    std::string squares = narrow_images + "%4 = transpose(%2) \"t\" {permutation [0, 4, 2, 3, 1]}\n";
+    squares.replace(squares.find("%2 = pad(%0)"), 12,
+                    "%5 = word_chain(%0, %0) \"s\" {steps [\"multiply 0 1\"]}\n%2 = pad(%5)");
+    const std::size_t values_end = squares.find("%5 = word_chain");
+    squares.insert(values_end, "%5 float32 1x4x5x6x3 \"s\"\n");
+    const std::string of_squares = with_lines(squares);
+    CHECK(!ir::find_fault(graph_of_text(of_squares)));
+    CHECK(of_squares.find("{before [0, 0, 1, 3], after [0, 0, 1, 3]}") != std::string::npos);
+    std::string copies = narrow_images + "%4 = transpose(%2) \"t\" {permutation [0, 4, 2, 3, 1]}\n";
+    copies.replace(copies.find("after [0, 0, 1, 1, 0]}"), 22, "after [0, 0, 1, 1, 0], mode \"edge\"}");
+    CHECK(with_lines(copies) == to_text(graph_of_text(copies)));
     // What needs pixels keeps them for all.
     const std::string others = narrow_images + "%4 = transpose(%2) \"t\" {permutation [0, 4, 3, 2, 1]}\n";
     std::string swapped = others;

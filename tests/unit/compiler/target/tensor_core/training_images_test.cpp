@@ -22,6 +22,7 @@
 #include "compiler/target/tensor_core/prepare.h"
 #include "tests/support/random_runs.h"
 #include "tests/support/tensor_networks.h"
+#include "tests/support/text_graphs.h"
 
 using namespace systole;
 using namespace systole::tests;
@@ -295,4 +296,33 @@ TEST_CASE("Gradients of weights come early where there is no room for all activa
     std::mt19937 random(1);
     const WordTensors inputs = random_inputs(random, graph, 1);
     check_bits(program, machine, inputs, expected_outputs(graph, options.batches, inputs));
+}
+
+TEST_CASE("Lines of a kernel meet images that could stay in vector memory",
+          "[tensor_core][training_images]") {
+    for (std::uint32_t seed = 1; seed <= random_runs(60); ++seed) {
+        std::mt19937 random(seed);
+        const machine::MachineConfig machine = drawn_core(random);
+        const std::uint32_t rows = machine.matrix_unit.rows;
+        const auto below = [&](std::uint32_t limit) { return static_cast<std::uint32_t>(random() % limit); };
+        const std::uint32_t images = 1 + below(4);
+        const std::uint32_t pixels = 1 + below(3);
+        const std::uint32_t channels = rows * (1 + below(2));
+        // Windows have elements outside of the image, and are larger than what they make.
+        const std::string text = fmt::format(
+            "graph \"g\"\ninputs %0, %1\noutputs %3\n%0 float32 1x{0}x{1}x{1}x{2} \"x\"\n"
+            "%1 float32 1x{3}x3x{2}x5 \"k\"\n%2 {4} 1x{0}x{1}x{1}x{2} \"n\"\n"
+            "%3 float32 1x{0}x{5}x{1}x5 \"c\"\n%2 = word_chain(%0) \"n\" {{steps [\"tanh 0\"]}}\n"
+            "%3 = word_convolution(%2, %1) \"c\" {{kernel [{3}, 3], padding [1, 1, 1, 1], sum_tile {6}, "
+            "precision \"default\"}}\n",
+            images, pixels, channels, pixels + 2, below(2) == 0 ? "float32" : "bfloat16", 1, rows);
+        INFO("seed " << seed << ": " << machine::to_json(machine).dump() << "\n" << text);
+        const ir::Graph graph = graph_of_text(text);
+        const Network network = make_network(graph, machine, 1);
+        CHECK(std::ranges::any_of(network.steps, [](const Step& step) { return step.by_depth; }));
+        const mapping::Batches batches{.batch = 1 + below(3), .inferences = 3};
+        const WordTensors inputs = random_inputs(random, graph, batches.inferences);
+        const isa::Program program = random_program(random, graph, machine, batches).program;
+        check_bits(program, machine, inputs, expected_outputs(graph, batches, inputs), seed % 5 == 0);
+    }
 }
