@@ -42,6 +42,9 @@ struct Mapping {
     bool compare = false;     ///< a simpler mapping is taken if it takes fewer cycles by simulation
     /// On tensor cores: element-wise work that reads the same rows is one step with several results.
     bool join_results = false;
+    /// On tensor cores: sums over all cores that need no result of each other go over the links as one
+    /// transfer, where that is faster.
+    bool combine_sums = true;
 
     bool operator==(const Mapping&) const = default;
 };
@@ -71,7 +74,8 @@ constexpr Mapping mapping_named(MappingName name, bool overlap = true, bool cut_
             .order = overlap ? LayerOrder::Rows : LayerOrder::Layer,
             .cut_images = best && cut_images,
             .compare = best,
-            .join_results = best};
+            .join_results = best,
+            .combine_sums = best};
 }
 
 /// Whether the program depends on more of the machine than its sizes: on what work costs.

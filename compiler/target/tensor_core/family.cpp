@@ -66,9 +66,10 @@ struct Combined {
 /// Sums over all cores go over the links one by one, or combined: what is predicted to take fewer cycles, of
 /// what there is room for.
 Combined combine_where_faster(const ir::Graph& apart, const machine::MachineConfig& machine,
-                              const mapping::Batches& batches, bool joins_steps) {
+                              const mapping::Batches& batches, const machine::Mapping& options) {
+    const bool joins_steps = options.join_results;
     Combined combined;
-    if (ir::mixes_images(apart))
+    if (options.combine_sums && ir::mixes_images(apart))
         combined.graph = std::make_unique<ir::Graph>(passes::combine_all_reduces(apart));
     if (!combined.graph || combined.graph->nodes.size() == apart.nodes.size()) {
         combined.mapped = map_graph(apart, machine, batches, joins_steps);
@@ -149,7 +150,7 @@ mapping::Compiled compile(const ir::Graph& original, const machine::MachineConfi
     }
     const mapping::Batches batches{.batch = batch, .inferences = options.batches.inferences};
     const ir::Graph graph = prepared(original, machine);
-    Combined combined = combine_where_faster(graph, machine, batches, options.mapping.join_results);
+    Combined combined = combine_where_faster(graph, machine, batches, options.mapping);
     mapping::Compiled compiled;
     if (options.explain) {
         if (combined.alternatives.size() > 1)

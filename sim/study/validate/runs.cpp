@@ -138,6 +138,7 @@ Runs::Runs(const Setup& setup, Simulate simulate)
     : setup_(setup),
       simulate_(std::move(simulate)),
       metrics_(setup.target.metrics, setup.file),
+      common_metrics_({}, setup.file),
       made_(std::make_unique<run::ScratchFolder>()),
       names_layers_(std::ranges::any_of(setup.target.metrics, [](const sweep::Metric& metric) {
           return metric.formula.find("layers.") != std::string::npos;
@@ -208,6 +209,7 @@ void Runs::add_wanted(const std::string& name, const RunSet& run, const machine:
         run::CompilerOptions& compiler = wanted.spec.compiler;
         if (run.mapping_name) compiler.mapping = machine::mapping_named(*run.mapping_name);
         compiler.mapping = with(compiler.mapping, run.mapping, fmt::format("{}: runs.{}", setup_.file, name));
+        wanted.has_metrics = run.has_metrics;
         wanted.batches = run.batches == 0 ? setup_.target.batches : run.batches;
         compiler.limit = std::uint64_t{compiler.batch} * wanted.batches;
         if (std::ranges::count(run.eight_bits, model) > 0) wanted.spec.network = with_8_bits(model);
@@ -233,10 +235,12 @@ run::Content Runs::with_8_bits(const std::string& model) const {
     return made_->add(network.at("name").get<std::string>() + ".json", network.dump());
 }
 
-std::vector<std::pair<std::string, Number>> Runs::metrics_of(const run::RunRecord& record) const {
-    const std::vector<Number> values = metrics_.values_of(run_numbers(record, names_layers_));
+std::vector<std::pair<std::string, Number>> Runs::metrics_of(const run::RunRecord& record,
+                                                             bool with_own) const {
+    const sweep::Metrics& all = with_own ? metrics_ : common_metrics_;
+    const std::vector<Number> values = all.values_of(run_numbers(record, names_layers_));
     std::vector<std::pair<std::string, Number>> metrics;
-    for (std::size_t i = 0; i < values.size(); ++i) metrics.emplace_back(metrics_.all()[i].name, values[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) metrics.emplace_back(all.all()[i].name, values[i]);
     return metrics;
 }
 
@@ -264,7 +268,7 @@ void Runs::simulate(std::span<const Wanted> wanted,
 
 void Runs::simulate(std::span<const Wanted> wanted, Formulas& formulas) const {
     simulate(wanted, [&](const Wanted& each, const run::RunRecord& record) {
-        for (const auto& [metric, number] : metrics_of(record)) {
+        for (const auto& [metric, number] : metrics_of(record, each.has_metrics)) {
             formulas.know(fmt::format("{}.{}.{}", each.run, metric, each.model), number);
         }
     });

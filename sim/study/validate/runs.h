@@ -69,7 +69,8 @@ public:
     /// The spec of one batch of a model in the target's mapping, without a machine.
     run::RunSpec spec(const std::string& model, Formulas& formulas) const;
     /// The metrics of a record, by name.
-    std::vector<std::pair<std::string, Number>> metrics_of(const run::RunRecord& record) const;
+    std::vector<std::pair<std::string, Number>> metrics_of(const run::RunRecord& record,
+                                                           bool with_own = true) const;
 
 private:
     struct Wanted {
@@ -78,6 +79,7 @@ private:
         run::RunSpec spec;  ///< without its feeding: the cycles do not depend on it
         run::Feeding feeding;
         std::uint32_t batches = 1;
+        bool has_metrics = true;
     };
 
     /// The machine gets the changes of the run, the further ones, and those of the model, in this order.
@@ -96,6 +98,7 @@ private:
     const Setup& setup_;
     Simulate simulate_;
     sweep::Metrics metrics_;
+    sweep::Metrics common_metrics_;                           ///< those that every study has
     std::map<std::string, machine::MachineConfig> machines_;  ///< by name
     std::unique_ptr<run::ScratchFolder> made_;                ///< files of changed networks
     const bool names_layers_;                                 ///< whether a metric does

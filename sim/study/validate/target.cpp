@@ -62,7 +62,7 @@ void describe(ConfigReader& reader, MappingKeys& keys) {
     };
     auto& [join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay, group_first_layers, pixel_blocks,
            split_channels, in_place, double_buffers, pipeline, overlap_transfers, order, cut_images, compare,
-           join_results] = keys.mapping;
+           join_results, combine_sums] = keys.mapping;
     reader.field(key("join_convolutions"), join_convolutions);
     reader.field(key("join_by_cost"), join_by_cost);
     reader.field(key("skip_zero_tiles"), skip_zero_tiles);
@@ -78,6 +78,7 @@ void describe(ConfigReader& reader, MappingKeys& keys) {
     reader.field(key("cut_images"), cut_images);
     reader.field(key("compare"), compare);
     reader.field(key("join_results"), join_results);
+    reader.field(key("combine_sums"), combine_sums);
 }
 
 void describe(ConfigReader& reader, Model& model) {
@@ -97,6 +98,7 @@ void describe(ConfigReader& reader, RunSet& run) {
     reader.field(optional("eight_bits"), run.eight_bits);
     reader.field(optional("of"), run.of);
     reader.field(optional("batches"), run.batches, {1, 100});
+    reader.field(optional("metrics"), run.has_metrics);
 }
 
 void describe(ConfigReader& reader, RooflineSet& set) {

@@ -42,6 +42,7 @@ struct RunSet {
     std::vector<std::string> eight_bits = {};  ///< models whose activations have 8 bits in all layers
     std::vector<std::string> of = {};          ///< models; empty: those of the list `workloads`
     std::uint32_t batches = 0;  ///< above 1: one of so many batches, behind each other; 0: as the target says
+    bool has_metrics = true;    ///< those of the target; of other networks, reports may lack what they name
 };
 
 /// A roofline of the shapes' networks (null_models/). A formula that is empty is that of the first one.
