@@ -44,8 +44,10 @@ RunSpec batches_of(const RunSpec& spec, std::uint64_t batches) {
     return inferences_of(spec, batches * spec.compiler.batch);
 }
 
-/// So many that the pipeline is full between the last two, as `sim train` has them.
+/// So many that the pipeline is full behind the first two, as `sim train` has them.
 constexpr std::uint64_t full_steps = 4;
+/// State has two places, which steps take in turn: a step may take other cycles than the one before it.
+constexpr std::uint64_t steps_in_turn = 2;
 
 /// So many steps, of which each has an inference on every core.
 RunSpec steps_of(const RunSpec& spec, std::uint64_t steps) {
@@ -60,15 +62,17 @@ bool is_full_row(const RunSpec& spec) {
            spec.compiler.limit == full_steps * spec.machine.cores();
 }
 
-/// What the last step of `more` costs, which has one step more than `fewer`. Absent where it costs nothing.
+/// What a step of the last ones of `more` costs, which has `steps_in_turn` more than `fewer`. Absent where it
+/// costs nothing.
 std::optional<FurtherStep> difference(const RunRecord& more, const RunRecord& fewer) {
-    if (more.cycles <= fewer.cycles) return std::nullopt;
+    if (more.cycles < fewer.cycles + steps_in_turn) return std::nullopt;
     FurtherStep step;
-    step.cycles = more.cycles - fewer.cycles;
+    step.cycles = (more.cycles - fewer.cycles) / steps_in_turn;
     for (std::size_t i = 0; i < more.bounds.size(); ++i) {
         machine::Bound bound = more.bounds[i];
-        // Where units wait less with one step more, it adds nothing.
+        // Where units wait less with more steps, these add nothing.
         bound.run -= std::min(bound.run, fewer.bounds.at(i).run);
+        bound.run /= steps_in_turn;
         bound.by_tag.clear();
         step.bounds.push_back(std::move(bound));
     }
@@ -97,7 +101,7 @@ RunRecord read_answer(const ChildAnswer& answer, std::string_view what) {
 
 RunsBeside::RunsBeside(const RunSpec& spec) {
     if (spec.network && !spec.examples.empty()) {
-        steps_ = record_of(steps_of(spec, full_steps - 1));
+        steps_ = record_of(steps_of(spec, full_steps - steps_in_turn));
         if (!is_full_row(spec)) one_step_more_ = record_of(steps_of(spec, full_steps));
     }
     if (!has_requests(spec)) return;

@@ -38,8 +38,16 @@ run::RunRecord time_steps(const Order& order, std::uint32_t replicas, run::Train
     training.cycles = record.cycles;
     training.cycles_a_step = record.cycles;
     if (training.timed_steps > 1) {
-        training.cycles_a_step = record.cycles - timed(training.timed_steps - 1).cycles;
-        training.cycles += (steps - training.timed_steps) * training.cycles_a_step;
+        const Cycle of_one_less = timed(training.timed_steps - 1).cycles;
+        training.cycles_a_step = record.cycles - of_one_less;
+        if (const std::uint64_t further = steps - training.timed_steps; further > 0) {
+            // State has two places, which steps take in turn: a step takes the cycles of the second one
+            // before it.
+            const Cycle of_two_less = timed(training.timed_steps - 2).cycles;
+            const Cycle of_both = record.cycles - of_two_less;
+            training.cycles_a_step = of_both / 2;
+            training.cycles += further / 2 * of_both + further % 2 * (of_one_less - of_two_less);
+        }
     }
     record.training = std::move(training);
     return record;

@@ -93,7 +93,7 @@ TEST_CASE("The cycles of nine steps on eight cores follow from the first four", 
          .state = {{.input = "0", .output = "0", .count = 41}},
          .machine = "tpu_v2_8",
          .replicas = 8},
-        0);
+        further_steps);
 }
 
 TEST_CASE("Up to four steps are all simulated", "[train]") {
