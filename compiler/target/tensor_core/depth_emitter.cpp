@@ -17,12 +17,18 @@ using isa::Register;
 
 namespace {
 
+/// From the first line of the first windows to the last one of the last, for so many lines of the kernel.
+std::uint64_t lines_met(const Step& step, std::uint64_t of_kernel) {
+    const ir::Window& window = *step.window;
+    return std::uint64_t{step.output.height - 1} * window.stride_y + (of_kernel - 1) * window.dilation_y + 1;
+}
+
 /// Lines of the images that some lines of the kernel meet.
 SourceRows lines_of_kernel(const Step& step, std::uint64_t first, std::uint64_t count) {
     const ir::Window& window = *step.window;
-    const std::int64_t top = static_cast<std::int64_t>(first * window.dilation_y) - window.pad_top;
-    const std::int64_t reach = static_cast<std::int64_t>((step.output.height - 1) * window.stride_y +
-                                                         (count - 1) * window.dilation_y + 1);
+    const auto top =
+        static_cast<std::int64_t>(first * window.dilation_y) - static_cast<std::int64_t>(window.pad_top);
+    const auto reach = static_cast<std::int64_t>(lines_met(step, count));
     const std::int64_t begin = std::max<std::int64_t>(top, 0);
     const std::int64_t end = std::min<std::int64_t>(top + reach, step.image.height);
     // Where no line is inside the image, it lies below all taps.
@@ -51,10 +57,8 @@ std::uint64_t StepEmitter::rows_of_depth(const Step& step, const Tile& tile, std
     std::uint64_t source_panels = divide_up(rows, lanes_);
     std::uint64_t all = 0;
     if (step.window) {
-        const ir::Window& window = *step.window;
-        const std::uint64_t lines =
-            (step.output.height - 1) * window.stride_y + (units - 1) * window.dilation_y + 1;
-        source_rows = tile.images * std::min<std::uint64_t>(lines, step.image.height) * step.image.width;
+        const std::uint64_t lines = std::min<std::uint64_t>(lines_met(step, units), step.image.height);
+        source_rows = tile.images * lines * step.image.width;
         source_panels = panels(step.source);
     } else {
         all += rows * divide_up(depth, lanes_);

@@ -61,6 +61,7 @@ std::vector<std::string> wrong_machine_sentences(const std::string& machine, con
                         report::percent(discarded), has_macs ? "the multiply-accumulates" : "all results"));
     }
     std::vector<std::string> sentences;
+    sentences.reserve(reasons.size());
     for (const std::string& reason : reasons) {
         sentences.push_back(sentences.empty()
                                 ? fmt::format("{} is the wrong machine for {}: {}.", machine, model, reason)
