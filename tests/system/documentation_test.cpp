@@ -88,6 +88,7 @@ const std::vector<std::pair<std::string, std::string>> not_run{
     {"sim train step.hlo", "JAX makes its file; train_test.cpp trains programs"},
     {"sim train models/mnist_cnn/training/step_8x64.hlo", "it needs the images of MNIST"},
     {"sim sweep training_on_eight_cores", "it takes minutes; train_test.cpp runs its first point"},
+    {"sim validate cloud_tpu_training", "it takes minutes; cloud_tpu_test.cpp makes rows of its page"},
     {"pip install .", "the test python_package does"},
     {"gtkwave ", "it opens a window"},
     {"sqlite3 ", "that program is no package of the project"},
