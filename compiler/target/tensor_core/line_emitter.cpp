@@ -172,12 +172,11 @@ void StepEmitter::load_strips(const Work& work, std::uint64_t to) {
             for (std::uint64_t turn = 0; turn < turns; ++turn) {
                 const std::uint64_t image = tile.image + turn;
                 const std::uint64_t first = image / inner * source.image_rows + image % inner * apart;
-                stream_.append(
-                    isa::DmaIn{.hbm_row = field32(row_of(step.source) + panel * source.panel_rows +
-                                                  (inner == 1 ? image * apart : first) + inside.source_line),
-                               .row = field32(strip + panel * outputs + turn * tile.lines + above),
-                               .rows = field32(by_image ? inside.lines : 1),
-                               .blocks = field32(blocks)});
+                stream_.append(isa::DmaIn{.hbm_row = field32(row_of(step.source) + panel * source.panel_rows +
+                                                             first + inside.source_line),
+                                          .row = field32(strip + panel * outputs + turn * tile.lines + above),
+                                          .rows = field32(by_image ? inside.lines : 1),
+                                          .blocks = field32(blocks)});
             }
         }
     }

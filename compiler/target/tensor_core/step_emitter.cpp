@@ -34,6 +34,11 @@ isa::Chain tap_chain(const Step& step) {
             .results = {{.value = 2}}};
 }
 
+/// Whether a step reads packed rows of its source as they are.
+bool reads_pairs(const Step& step) {
+    return step.kind == StepKind::Product && !step.window;
+}
+
 isa::Spread spread_of(OperandKind kind) {
     switch (kind) {
         case OperandKind::Before:
@@ -161,8 +166,8 @@ std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, c
         const std::uint64_t count = source_rows(network_, step, of, tile).count;
         if (step.before) return rows + rows_to_reduce(step, count);
         if (!is_kept(step.source)) rows += memory_rows(step.source, count);
-        const bool reads_pairs = step.kind == StepKind::Product && !step.window;
-        if (network_.tensors[step.source].is_packed && !reads_pairs) rows += count * panels(step.source);
+        if (network_.tensors[step.source].is_packed && !reads_pairs(step))
+            rows += count * panels(step.source);
     }
     if (step.kind == StepKind::Product && !shares_weights(step) && keeps_weights(step))
         rows += kept_weight_rows(step);
@@ -386,11 +391,14 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
     } else if (step.kind != StepKind::Chain && !step.reads_lines) {
         work.source_rows = source_rows(network_, step, of, tile);
         const SourceRows& rows = work.source_rows;
-        if (step.before) load_operands(work);
-        work.source = step.before ? compute_before(work, shared, rows.first)
-                      : step.kind == StepKind::Product && !step.window
-                          ? load(work, step.source, rows.first, rows.count)
-                          : load_words(work, step.source, rows.first, rows.count);
+        if (step.before) {
+            load_operands(work);
+            work.source = compute_before(work, shared, rows.first);
+        } else if (reads_pairs(step)) {
+            work.source = load(work, step.source, rows.first, rows.count);
+        } else {
+            work.source = load_words(work, step.source, rows.first, rows.count);
+        }
     }
     if (step.kind == StepKind::SelectAndScatter) load_scattered(work);
     if (step.kind == StepKind::Product && !shared.weights && keeps_weights(step)) {
