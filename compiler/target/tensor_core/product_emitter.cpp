@@ -148,8 +148,6 @@ void StepEmitter::multiply(const Work& work, const Shared& shared, std::uint64_t
     const Step& step = work.step;
     const Tensor& weights = network_.tensors[step.weights];
     const std::uint64_t cuts = divide_up(depth_of(step), array_rows_);
-    const std::uint64_t tile_rows = weights.is_weights ? weight_tiles(weights, step, machine_).tile_rows
-                                                       : weights.memory_rows(array_rows_);
     if (step.window && !step.reads_lines) set_windows(step, work);
     stream_.set(Register::SourcePanelRows, field32(work.source.panel_rows));
     if (const auto kept = shared.weights ? shared.weights : work.weights) {
@@ -162,17 +160,30 @@ void StepEmitter::multiply(const Work& work, const Shared& shared, std::uint64_t
         }
         const std::uint64_t panel_rows = kept_weight_rows(step) / panels(step.weights);
         return multiply_cuts(work, panel, 0, cuts,
-                             {.row = *kept + panel * panel_rows, .cut_rows = tile_rows});
+                             {.row = *kept + panel * panel_rows, .cut_rows = rows_of_cut(step)});
     }
-    // Some tiles at a time come in; there is room for one more part while one is worked on.
+    multiply_by_parts(work, panel, 0, cuts);
+}
+
+/// Some cuts at a time come in; there is room for some more while these are worked on.
+void StepEmitter::multiply_by_parts(const Work& work, std::uint64_t panel, std::uint64_t first,
+                                    std::uint64_t end) {
+    const Step& step = work.step;
     const std::uint64_t most =
-        std::clamp<std::uint64_t>(pool_.largest_gap() / 3 / tile_rows, 1, step.limits.weights);
-    for (std::uint64_t cut = 0; cut < cuts; cut += most) {
-        const std::uint64_t end = std::min(cuts, cut + most);
-        const LoadedWeights part = load_cuts(work, panel, cut, end);
-        multiply_cuts(work, panel, cut, end, part);
+        std::clamp<std::uint64_t>(pool_.largest_gap() / 3 / rows_of_cut(step), 1, step.limits.weights);
+    for (std::uint64_t cut = first; cut < end; cut += most) {
+        const std::uint64_t last = std::min(end, cut + most);
+        const LoadedWeights part = load_cuts(work, panel, cut, last);
+        multiply_cuts(work, panel, cut, last, part);
         pool_.give_back(part.row);
     }
+}
+
+/// What the weights for a cut take.
+std::uint64_t StepEmitter::rows_of_cut(const Step& step) const {
+    const Tensor& weights = network_.tensors[step.weights];
+    return weights.is_weights ? weight_tiles(weights, step, machine_).tile_rows
+                              : weights.memory_rows(array_rows_);
 }
 
 /// Some cuts of a panel come in.

@@ -114,6 +114,15 @@ private:
         std::uint64_t cut_rows = 0;    ///< from a cut to the next
         std::uint64_t panel_rows = 0;  ///< of weights that are transposed
     };
+    /// Lines of the images of a tile, for some lines of a kernel.
+    struct KernelLines {
+        View view = {};
+        std::uint64_t first = 0;  ///< of an image
+        std::uint64_t lines = 0;
+        std::uint64_t image_rows = 0;  ///< from an image to the next
+
+        std::uint64_t end() const { return first + lines; }
+    };
     /// Some columns of windows of lines: of each, all rows of a tile.
     struct WindowColumns {
         std::uint64_t first = 0;
@@ -157,6 +166,7 @@ private:
     // Weights.
     bool shares_weights(const Step& step) const;
     std::uint64_t depth_of(const Step& step) const;
+    std::uint64_t rows_of_cut(const Step& step) const;
     bool keeps_weights(const Step& step) const;
     std::uint64_t kept_weight_rows(const Step& step) const;
     static std::uint64_t weights_image(const Work& work);
@@ -171,20 +181,26 @@ private:
     View load_transposed(Work& work);
 
     // Products of which some of the depth comes in at a time.
-    std::uint64_t depth_unit(const Step& step) const;
-    std::uint64_t rows_of_depth(const Step& step, const Tile& tile, std::uint64_t rows,
-                                std::uint64_t units) const;
+    std::uint64_t depth_unit() const;
+    std::uint64_t rows_of_depth(const Step& step, std::uint64_t rows, std::uint64_t units) const;
     std::uint64_t rows_of_sums(const Step& step, const ResultRows& of, const Tile& tile) const;
     std::vector<Tile> tiles_by_depth(const Step& step, const ResultRows& of) const;
     void multiply_by_depth(const Step& step);
+    void add_transposed_rows(Work& work);
     void add_depth(Work& work, std::uint64_t first, std::uint64_t units);
     View load_transposed_rows(Work& work, std::uint64_t first, std::uint64_t depth);
-    View load_lines_of_kernel(Work& work, std::uint64_t first, std::uint64_t count);
+
+    // Of them, windows that are larger than their results.
+    std::uint64_t rows_of_kernel_lines(const Step& step, const Tile& tile, std::uint64_t of_kernel) const;
+    std::vector<Tile> tiles_by_kernel(const Step& step, const ResultRows& of) const;
+    void add_windows(Work& work);
+    KernelLines load_kernel_lines(Work& work, const std::optional<KernelLines>& before);
 
     // Work.
     void emit_tile(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
     void emit_panels(const Work& work, const Shared& shared);
     void multiply(const Work& work, const Shared& shared, std::uint64_t panel);
+    void multiply_by_parts(const Work& work, std::uint64_t panel, std::uint64_t first, std::uint64_t end);
     LoadedWeights load_cuts(const Work& work, std::uint64_t panel, std::uint64_t first, std::uint64_t end);
     void multiply_cuts(const Work& work, std::uint64_t panel, std::uint64_t first, std::uint64_t end,
                        const LoadedWeights& weights);
