@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/arithmetic.h"
@@ -225,6 +226,18 @@ inline DrawnProgram random_program(std::mt19937& random, const ir::Graph& graph,
         tensor_core::map_program(network, machine, mapping, batches).program.instructions.size();
     drawn.is_cut = drawn.program.instructions.size() > most;
     return drawn;
+}
+
+/// Rows of high-bandwidth memory that a program reads and writes.
+inline std::uint64_t rows_moved(const isa::Program& program) {
+    std::uint64_t rows = 0;
+    for (const isa::Instruction& instruction : program.instructions) {
+        if (const auto* const in = std::get_if<isa::DmaIn>(&instruction))
+            rows += std::uint64_t{in->rows} * in->blocks;
+        if (const auto* const out = std::get_if<isa::DmaOut>(&instruction))
+            rows += std::uint64_t{out->rows} * out->blocks;
+    }
+    return rows;
 }
 
 /// The reference's outputs: of all inferences, or batch by batch if images of a batch are summed.

@@ -114,7 +114,8 @@ StepEmitter::KernelLines StepEmitter::load_kernel_lines(Work& work,
     if (before && made.first >= before->first && made.first < before->end()) {
         copied = std::min(before->end(), made.end()) - made.first;
         for (std::uint64_t image = 0; image < images; ++image) {
-            const std::uint64_t skipped = image * before->image_rows + memory_rows(made.first - before->first);
+            const std::uint64_t skipped =
+                image * before->image_rows + memory_rows(made.first - before->first);
             // Rows of memory are copied, packed or not.
             repack({.row = before->view.row + skipped, .panel_rows = before->view.panel_rows},
                    {.row = made.view.row + image * made.image_rows, .panel_rows = made.view.panel_rows},
@@ -123,8 +124,7 @@ StepEmitter::KernelLines StepEmitter::load_kernel_lines(Work& work,
     }
     if (copied < made.lines) {
         const std::uint64_t all_rows = memory_rows(step.image.height);
-        const std::uint64_t image =
-            source.is_shared ? work.tile.image % work.of.inner : work.tile.image;
+        const std::uint64_t image = source.is_shared ? work.tile.image % work.of.inner : work.tile.image;
         const std::uint64_t in_memory =
             row_of(step.source) + image * all_rows + memory_rows(made.first + copied);
         if (images > 1) {
@@ -132,11 +132,10 @@ StepEmitter::KernelLines StepEmitter::load_kernel_lines(Work& work,
             stream_.set(Register::DmaMemoryRows, field32(made.image_rows));
         }
         for (std::uint64_t panel = 0; panel < panels(step.source); ++panel) {
-            stream_.append(
-                isa::DmaIn{.hbm_row = field32(in_memory + panel * source.panel_rows),
-                           .row = field32(made.view.of_panel(panel) + memory_rows(copied)),
-                           .rows = field32(made.image_rows - memory_rows(copied)),
-                           .blocks = field32(images)});
+            stream_.append(isa::DmaIn{.hbm_row = field32(in_memory + panel * source.panel_rows),
+                                      .row = field32(made.view.of_panel(panel) + memory_rows(copied)),
+                                      .rows = field32(made.image_rows - memory_rows(copied)),
+                                      .blocks = field32(images)});
         }
     }
     work.source = made.view;

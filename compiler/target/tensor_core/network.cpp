@@ -14,6 +14,15 @@ std::vector<const ChainUse*> chains_of(const Step& step) {
     return chains;
 }
 
+std::vector<TensorId> summed_by(const Step& step) {
+    if (!step.before) return {step.source};
+    std::vector<TensorId> rows;
+    for (const Operand& operand : step.before->operands) {
+        if (operand.kind == OperandKind::Rows) rows.push_back(operand.tensor);
+    }
+    return rows;
+}
+
 std::vector<TensorId> read_by(const Step& step) {
     std::vector<TensorId> read = step.sources;
     if (step.kind != StepKind::Chain && step.sources.empty()) read.push_back(step.source);
@@ -31,6 +40,11 @@ std::vector<TensorId> read_by(const Step& step) {
             read.push_back(operand.tensor);
         }
     }
+    for (const Step& sum : step.sums) {
+        for (const TensorId id : read_by(sum)) {
+            if (std::ranges::count(own, id) == 0) read.push_back(id);
+        }
+    }
     return read;
 }
 
@@ -38,6 +52,7 @@ std::vector<TensorId> written_by(const Step& step) {
     if (!step.results.empty()) return step.results;
     std::vector<TensorId> written{step.result};
     for (const FurtherResult& further : step.further) written.push_back(further.tensor);
+    for (const Step& sum : step.sums) written.push_back(sum.result);
     return written;
 }
 

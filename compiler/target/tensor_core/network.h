@@ -167,6 +167,10 @@ struct Step {
     std::optional<ChainUse> before = {};
     std::vector<ChainUse> chains = {};        ///< what becomes of the result, in order
     std::vector<FurtherResult> further = {};  ///< of Chain
+    /// Of Chain and ReduceRows: what is summed of rows that the step reads or, as Chain, writes; on the way,
+    /// so these rows come in once. Steps of kind ReduceRows with one row as result; they need nothing else of
+    /// this step but, behind their sums, results of those before.
+    std::vector<Step> sums = {};
     // Of Move, MoveBoxes, Transpose and AllReduce.
     std::vector<TensorId> sources = {};
     Movement movement = {};  ///< of MoveBoxes and Transpose
@@ -224,6 +228,8 @@ struct Network {
 
 /// The chains of a step: what becomes of its result, then those of further results.
 std::vector<const ChainUse*> chains_of(const Step& step);
+/// The rows that a reduction of rows makes fewer: its source, or those of which this is computed.
+std::vector<TensorId> summed_by(const Step& step);
 /// The tensors that a step reads, without its own results.
 std::vector<TensorId> read_by(const Step& step);
 /// The tensors that it writes.

@@ -16,6 +16,7 @@
 #include "compiler/target/tensor_core/order_steps.h"
 #include "compiler/target/tensor_core/pack_rows.h"
 #include "compiler/target/tensor_core/side_by_side.h"
+#include "compiler/target/tensor_core/sums_beside_rows.h"
 
 namespace systole::tensor_core {
 namespace {
@@ -252,6 +253,7 @@ void NetworkBuilder::finish() {
         pack_behind_lines();
         pack_rows(network_, machine_);
     }
+    if (form_.joins_steps) put_sums_beside_rows(network_, machine_);
     if (form_.frees_early) order_steps(network_, machine_);
     find_lives();
 }

@@ -1,5 +1,6 @@
 // What chains read beside what their step computes.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <vector>
 
@@ -21,15 +22,23 @@ bool needs_all_lanes(const Operand& operand, const Tensor& tensor) {
     return is_one_column && !tensor.fills_lanes;
 }
 
-/// What the chains of a step read beside what it computes. Of a chain before a reduction, all but the rows
-/// that become fewer: these come in some at a time.
+/// What the chains of a step, and sums beside them, read beside what it computes. Of a chain before a
+/// reduction, all but the rows that become fewer: these come in some at a time.
 std::vector<Operand> operands_of(const Step& step) {
     std::vector<Operand> operands;
     for (const ChainUse* const chain : chains_of(step))
         operands.insert(operands.end(), chain->operands.begin(), chain->operands.end());
-    if (!step.before) return operands;
-    for (const Operand& operand : step.before->operands) {
-        if (is_by_image(operand.kind) || operand.kind == OperandKind::Column) operands.push_back(operand);
+    if (step.before) {
+        for (const Operand& operand : step.before->operands) {
+            if (is_by_image(operand.kind) || operand.kind == OperandKind::Column) operands.push_back(operand);
+        }
+    }
+    if (step.kind != StepKind::Chain) return operands;
+    for (const Step& sum : step.sums) {
+        for (const TensorId id : summed_by(sum)) operands.push_back({OperandKind::Rows, id});
+        if (!sum.before) continue;
+        std::ranges::copy_if(sum.before->operands, std::back_inserter(operands),
+                             [](const Operand& operand) { return is_by_image(operand.kind); });
     }
     return operands;
 }

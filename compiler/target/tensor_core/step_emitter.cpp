@@ -118,13 +118,25 @@ void StepEmitter::emit(const Step& step) {
     Shared shared;
     load_shared(step, shared);
     const bool is_long =
-        step.kind == StepKind::ReduceRows && (step.before || rows_needed(step, of, {}) > pool_.largest_gap());
+        step.kind == StepKind::ReduceRows &&
+        (step.before || !step.sums.empty() || rows_needed(step, of, {}) > pool_.largest_gap());
     if (is_long) {
         for (const Tile& tile : tiles_of(of, 1, 1)) reduce_long_rows(step, of, tile, shared);
     } else {
-        for (const Tile& tile : choose_tiles(step, of)) emit_tile(step, of, tile, shared);
+        emit_tiles(step, of, shared);
     }
     for (const std::uint64_t first : shared.taken) pool_.give_back(first);
+}
+
+void StepEmitter::emit_tiles(const Step& step, const ResultRows& of, Shared& shared) {
+    std::vector<const Step*> sums;
+    for (const Step& sum : step.sums) sums.push_back(&sum);
+    shared.sums = begin_sums(sums, 0);
+    for (const Tile& tile : choose_tiles(step, of)) {
+        if (tile.line == 0 && tile.image > 0) shared.sums = begin_sums(sums, tile.image);
+        emit_tile(step, of, tile, shared);
+        if (tile.line + tile.lines == of.lines) end_sums(std::exchange(shared.sums, {}), shared);
+    }
 }
 
 std::uint64_t StepEmitter::panels(TensorId tensor) const {
@@ -157,7 +169,8 @@ std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, c
     for (const FurtherResult& further : step.further) {
         if (!is_kept(further.tensor)) rows += memory_rows(further.tensor, tile.rows(of));
     }
-    if (step.kind == StepKind::Chain) return rows;
+    if (step.kind == StepKind::Chain)
+        return rows + (step.sums.empty() ? 0 : tile.rows(of));  // a panel that is summed
     if (step.reads_lines) {
         rows += strip_rows(step, tile);
     } else if (step.source_transposed) {
@@ -280,11 +293,15 @@ View StepEmitter::load(Work& work, TensorId id, std::uint64_t first, std::uint64
 
 /// For units that read no packed rows.
 View StepEmitter::load_words(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows) {
-    const View packed = load(work, id, first, rows);
-    if (!packed.is_packed) return packed;
+    return words_of(work, load(work, id, first, rows), rows, network_.tensors[id].columns);
+}
+
+/// The view itself if its rows are not packed.
+View StepEmitter::words_of(Work& work, const View& view, std::uint64_t rows, std::uint64_t columns) {
+    if (!view.is_packed) return view;
     const View words{.row = work.next, .panel_rows = rows};
-    repack(packed, words, rows, network_.tensors[id].columns);
-    work.next += rows * panels(id);
+    repack(view, words, rows, columns);
+    work.next += rows * divide_up(columns, lanes_);
     return words;
 }
 
@@ -317,7 +334,7 @@ bool StepEmitter::goes_by_pairs(const Step& step) const {
 }
 
 std::uint64_t StepEmitter::lines_together(const Step& step, const ResultRows& of) const {
-    if (step.source_transposed) return lanes_;
+    if (step.source_transposed || !step.sums.empty()) return lanes_;
     // Rows that become one are an even number, if they are packed.
     if (step.kind == StepKind::ReduceRows) return 1;
     return goes_by_pairs(step) && of.width % 2 != 0 ? 2 : 1;
@@ -347,6 +364,7 @@ void StepEmitter::load_shared(const Step& step, Shared& shared) {
     };
     for (const ChainUse* const chain : chains_of(step)) add_rows(*chain);
     if (step.before) add_rows(*step.before);
+    for (const Step& sum : step.sums) load_shared(sum, shared);
     if (step.kind == StepKind::Depthwise) add(step.weights);
     if (step.kind != StepKind::Product || !keeps_weights(step)) return;
     if (!shares_weights(step)) return;
@@ -423,6 +441,7 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
     }
     for (const FurtherResult& further : step.further)
         work.operands.emplace(further.tensor, place_result(work, further.tensor));
+    work.summed = work.next;
     if (step.reads_lines) {
         multiply_lines(work, shared);
         if (taken) pool_.give_back(*taken);
@@ -463,6 +482,7 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
         run_chains(work, shared, panel);
         store(work, step.result, place, panel);
         add_further_results(work, shared, panel);
+        add_panel_to_sums(work, shared, panel);
     }
     if (taken) pool_.give_back(*taken);
 }
@@ -544,76 +564,6 @@ void StepEmitter::reduce_rows(const Work& work, std::uint64_t panel) {
                             .rows = field32(step.reduced_rows),
                             .columns = field32(columns_of_panel(step.result, panel))});
     }
-}
-
-/// What so many rows that become one take: words, and the rows of which they are made.
-std::uint64_t StepEmitter::rows_to_reduce(const Step& step, std::uint64_t rows) const {
-    std::set<TensorId> read;
-    if (step.before) {
-        for (const Operand& operand : step.before->operands) {
-            if (operand.kind == OperandKind::Rows) read.insert(operand.tensor);
-        }
-    } else if (network_.tensors[step.source].is_packed) {
-        read.insert(step.source);
-    }
-    std::uint64_t all = rows;
-    for (const TensorId id : read) all += network_.tensors[id].memory_rows(rows);
-    return all * panels(step.source);
-}
-
-/// What the step reduces, of some rows.
-View StepEmitter::compute_before(Work& work, const Shared& shared, std::uint64_t first) {
-    const ChainUse& chain = *work.step.before;
-    for (const Operand& operand : chain.operands) {
-        if (operand.kind == OperandKind::Rows && !work.operands.contains(operand.tensor))
-            work.operands.emplace(operand.tensor, load(work, operand.tensor, first, work.rows));
-    }
-    const View words{.row = work.next, .panel_rows = work.rows};
-    work.next += work.rows * panels(work.step.source);
-    for (std::uint64_t panel = 0; panel < panels(work.step.source); ++panel)
-        run_chain(work, shared, panel, chain, words, work.step.source);
-    return words;
-}
-
-/// The rows that become one come in some at a time.
-void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const Tile& tile,
-                                   const Shared& shared) {
-    const std::uint64_t own = operand_rows(step, of, tile) + (is_kept(step.result) ? 0 : panels(step.result));
-    const std::uint64_t blocks = (pool_.largest_gap() / 3) / rows_to_reduce(step, lanes_);
-    const std::uint64_t part = std::max<std::uint64_t>(1, blocks) * lanes_;
-    const std::uint64_t taken = take(step, own);
-    Work work{.step = step, .of = of, .tile = tile, .next = taken, .rows = tile.rows(of)};
-    load_operands(work);
-    const Tensor& result = network_.tensors[step.result];
-    if (is_kept(step.result)) {
-        work.result = {.row = row_of(step.result) + tile.first_row(of), .panel_rows = result.panel_rows};
-    } else {
-        work.result = {.row = work.next, .panel_rows = 1};
-    }
-    const std::uint64_t first = source_rows(network_, step, of, tile).first;
-    for (std::uint64_t row = 0; row < step.reduced_rows; row += part) {
-        const std::uint64_t rows = std::min(part, step.reduced_rows - row);
-        const std::uint64_t at = take(step, rows_to_reduce(step, rows));
-        Work piece{.step = step, .of = of, .tile = tile, .next = at, .operands = work.operands, .rows = rows};
-        const View source = step.before ? compute_before(piece, shared, first + row)
-                                        : load_words(piece, step.source, first + row, rows);
-        stream_.set(Register::SourcePanelRows, 0);
-        stream_.set(Register::ResultPanelRows, 0);
-        for (std::uint64_t panel = 0; panel < panels(step.result); ++panel) {
-            stream_.append(isa::ReduceRows{.reduction = step.reduction,
-                                           .accumulate = row > 0,
-                                           .result = field32(work.result.of_panel(panel)),
-                                           .source = field32(source.of_panel(panel)),
-                                           .rows = field32(rows),
-                                           .columns = field32(columns_of_panel(step.result, panel))});
-        }
-        pool_.give_back(at);
-    }
-    for (std::uint64_t panel = 0; panel < panels(step.result); ++panel) {
-        run_chains(work, shared, panel);
-        store(work, step.result, work.result, panel);
-    }
-    pool_.give_back(taken);
 }
 
 /// The chains from the first one on.

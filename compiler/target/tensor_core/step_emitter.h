@@ -70,11 +70,21 @@ public:
     const ChainTable& chains() const { return chains_; }
 
 private:
+    /// A sum of many rows, which come some at a time.
+    struct LongSum {
+        const Step& step;
+        ResultRows of;
+        Tile tile;
+        std::uint64_t taken = 0;  ///< of the pool
+        View result = {};
+        std::map<TensorId, View> operands = {};  ///< by tensor
+    };
     /// What a step has in vector memory for all of its tiles.
     struct Shared {
         std::vector<std::uint64_t> taken;  ///< of the pool
         std::map<TensorId, View> rows;     ///< constants of one row, and weights of channels
         std::optional<std::uint64_t> weights;
+        std::vector<LongSum> sums;  ///< of a chain's rows
     };
     /// A tile under way.
     struct Work {
@@ -89,6 +99,7 @@ private:
         View result = {};  ///< where it is computed; none of columns that are stored some at a time
         View packed = {};  ///< of a result whose rows are packed by its last chain: where these go
         std::map<TensorId, View> operands = {};  ///< by tensor of the chains; also the step's own results
+        std::uint64_t summed = 0;                ///< where a panel that is summed is computed
         std::optional<std::uint64_t> weights = {};
         std::uint64_t rows = 0;  ///< those of the tile; with windows of lines, those of some columns of it
     };
@@ -151,11 +162,10 @@ private:
     void copy_in(std::uint64_t hbm_row, std::uint64_t row, std::uint64_t rows);
     View load(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows);
     View load_words(Work& work, TensorId id, std::uint64_t first, std::uint64_t rows);
+    View words_of(Work& work, const View& view, std::uint64_t rows, std::uint64_t columns);
     void repack(const View& from, const View& to, std::uint64_t rows, std::uint64_t columns);
     View load_panel(Work& work, TensorId id, const OperandRows& rows, std::uint64_t panel);
     void load_shared(const Step& step, Shared& shared);
-    std::uint64_t rows_to_reduce(const Step& step, std::uint64_t rows) const;
-    View compute_before(Work& work, const Shared& shared, std::uint64_t first);
     void load_operands(Work& work);
     void store(const Work& work, TensorId id, const View& from, std::uint64_t panel);
     View place_result(Work& work, TensorId id) const;
@@ -197,6 +207,7 @@ private:
     KernelLines load_kernel_lines(Work& work, const std::optional<KernelLines>& before);
 
     // Work.
+    void emit_tiles(const Step& step, const ResultRows& of, Shared& shared);
     void emit_tile(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
     void emit_panels(const Work& work, const Shared& shared);
     void multiply(const Work& work, const Shared& shared, std::uint64_t panel);
@@ -211,12 +222,21 @@ private:
     void fill(std::uint64_t row, std::uint64_t rows, std::uint64_t columns, std::uint32_t word,
               std::uint64_t panel_rows = 0);
     void reduce_rows(const Work& work, std::uint64_t panel);
-    void reduce_long_rows(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
     void run_chains(const Work& work, const Shared& shared, std::uint64_t panel, std::size_t first = 0);
     /// `like`: a tensor with the columns of what the chain computes; absent: the step's result.
     void run_chain(const Work& work, const Shared& shared, std::uint64_t panel, const ChainUse& chain,
                    const View& result, std::optional<TensorId> like = {});
     void add_further_results(const Work& work, const Shared& shared, std::uint64_t panel);
+
+    // Sums of rows that come some at a time.
+    std::uint64_t rows_to_reduce(const Step& step, std::uint64_t rows) const;
+    View compute_before(Work& work, const Shared& shared, std::uint64_t first);
+    void reduce_long_rows(const Step& step, const ResultRows& of, const Tile& tile, const Shared& shared);
+    std::vector<LongSum> begin_sums(const std::vector<const Step*>& steps, std::uint64_t row);
+    void add_rows(const LongSum& sum, std::uint64_t panel, std::uint64_t from, std::uint64_t rows,
+                  bool is_first);
+    void end_sums(const std::vector<LongSum>& sums, const Shared& shared);
+    void add_panel_to_sums(const Work& work, const Shared& shared, std::uint64_t panel);
 
     // Numbers that are added where windows have selected elements.
     struct ScatterWalk {

@@ -78,6 +78,7 @@ ResultRows result_rows(const Network& network, const Step& step, std::uint64_t i
         one_image |= step.kind == StepKind::SelectAndScatter && network.tensors[step.scattered].is_shared;
         one_image |= has_weights && !network.tensors[step.weights].is_shared && images > 1;
         one_image |= step.source_transposed;
+        one_image |= !reads_source && !step.sums.empty();
     }
     if (has_windows(step)) {
         rows.inner = step.inner_images;

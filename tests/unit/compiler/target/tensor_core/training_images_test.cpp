@@ -205,6 +205,8 @@ TEST_CASE("Steps of training images give the reference's bits", "[tensor_core][t
             if (step.before) ++met["chains before reductions"];
             if (step.before && network.tensors[step.source].is_packed) ++met["packed rows before reductions"];
             if (step.by_depth && network.tensors[step.source].is_packed) ++met["packed rows by parts"];
+            if (!step.sums.empty())
+                ++met[step.kind == StepKind::Chain ? "sums beside chains" : "sums beside sums"];
             if (step.reads_lines) ++met["lines of narrow images"];
             if (step.kind == StepKind::Product && step.window && network.tensors[step.source].is_packed)
                 ++met["windows of packed rows"];
@@ -226,7 +228,7 @@ TEST_CASE("Steps of training images give the reference's bits", "[tensor_core][t
     for (const char* const what :
          {"kernels line by line", "rows of both operands", "chains behind parts of the depth",
           "chains before reductions", "packed rows before reductions", "packed rows by parts",
-          "lines of narrow images"}) {
+          "lines of narrow images", "sums beside sums", "sums beside chains"}) {
         INFO(what << ": " << met[what]);
         CHECK(met[what] >= 5);
     }

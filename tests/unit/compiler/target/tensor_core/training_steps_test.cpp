@@ -130,18 +130,6 @@ ir::Graph prepared(const ir::Graph& graph) {
     return tensor_core::prepared(graph, tests::core_of_16_lanes(8192));
 }
 
-/// Rows of high-bandwidth memory that a program reads and writes.
-std::uint64_t rows_moved(const isa::Program& program) {
-    std::uint64_t rows = 0;
-    for (const isa::Instruction& instruction : program.instructions) {
-        if (const auto* const in = std::get_if<isa::DmaIn>(&instruction))
-            rows += std::uint64_t{in->rows} * in->blocks;
-        if (const auto* const out = std::get_if<isa::DmaOut>(&instruction))
-            rows += std::uint64_t{out->rows} * out->blocks;
-    }
-    return rows;
-}
-
 }  // namespace
 
 TEST_CASE("Steps of training give the reference's bits with any mapping", "[tensor_core][training_steps]") {
@@ -222,7 +210,7 @@ TEST_CASE("A step reads and writes what it must: 28 bytes a parameter for the op
         const MappedProgram mapped =
             map_program(network, machine, {.images = 1}, {.batch = 1, .inferences = 1});
         const double kernels = 2.0 * width * width / 16;
-        return static_cast<double>(rows_moved(mapped.program)) / kernels;
+        return static_cast<double>(tests::rows_moved(mapped.program)) / kernels;
     };
     // Words a parameter: the kernel for the forward pass; for the second layer, once more for the gradient;
     // the gradient out and in, four numbers of the optimizer in and three out.
@@ -240,7 +228,7 @@ TEST_CASE("Rows of bfloat16 take half of the transfers", "[tensor_core][training
     const auto moved = [&](const NetworkForm& form) {
         Network network = make_network(graph, machine, 1, form);
         return static_cast<double>(
-            rows_moved(map_program(network, machine, {.images = 1}, {.batch = 1, .inferences = 1}).program));
+            tests::rows_moved(map_program(network, machine, {.images = 1}, {.batch = 1, .inferences = 1}).program));
     };
     CHECK(moved({}) < 0.6 * moved({.packs_rows = false}));
 }
