@@ -328,3 +328,34 @@ TEST_CASE("Lines of a kernel meet images that could stay in vector memory",
         check_bits(program, machine, inputs, expected_outputs(graph, batches, inputs), seed % 5 == 0);
     }
 }
+
+TEST_CASE("Each line of the images and each part of a kernel comes in once",
+          "[tensor_core][training_images]") {
+    // Windows of nearly the whole image: of each line of the kernel, three lines meet it.
+    constexpr std::uint32_t images = 4;
+    constexpr std::uint32_t pixels = 24;
+    constexpr std::uint32_t taps = 22;
+    constexpr std::uint32_t lanes = 16;
+    const ir::Graph graph = graph_of_text(fmt::format(
+        "graph \"g\"\ninputs %0, %1\noutputs %2\n%0 float32 1x{0}x{1}x{1}x{3} \"x\"\n"
+        "%1 float32 1x{2}x{2}x{3}x{3} \"k\"\n%2 float32 1x{0}x{4}x{4}x{3} \"c\"\n"
+        "%2 = word_convolution(%0, %1) \"c\" {{kernel [{2}, {2}], sum_tile {3}, precision \"default\"}}\n",
+        images, pixels, taps, lanes, pixels - taps + 1));
+    const std::uint64_t source = images * pixels * pixels;
+    const std::uint64_t kernel = taps * taps * lanes;
+    // Much room, and room for a few lines and cuts of the kernel.
+    for (const std::uint32_t rows : {16384U, 2048U, 1024U}) {
+        const machine::MachineConfig machine = core_of_16_lanes(rows);
+        Network network = make_network(graph, machine, 1);
+        REQUIRE(network.steps.size() == 1);
+        CHECK(network.steps[0].by_depth);
+        const isa::Program program =
+            map_program(network, machine, {.images = 1}, {.batch = 1, .inferences = 1}).program;
+        INFO(rows << " rows of vector memory");
+        CHECK(rows_moved(program) >= source + kernel);
+        CHECK(rows_moved(program) <= source + kernel + 100);
+        std::mt19937 random(rows);
+        const WordTensors inputs = random_inputs(random, graph, 1);
+        check_bits(program, machine, inputs, expected_outputs(graph, {.batch = 1, .inferences = 1}, inputs));
+    }
+}
