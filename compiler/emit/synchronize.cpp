@@ -36,8 +36,13 @@ struct Frame {
 /// Determines, instruction by instruction, which units have to wait for which.
 class OrderFinder {
 public:
-    OrderFinder(std::size_t instructions, const isa::Program& program, machine::LayerOrder order)
-        : program_(program), order_(order), frames_(instructions + 1), clocks_at_(instructions + 1) {}
+    OrderFinder(std::size_t instructions, const isa::Program& program, machine::LayerOrder order,
+                bool one_by_one)
+        : program_(program),
+          order_(order),
+          one_by_one_(one_by_one),
+          frames_(instructions + 1),
+          clocks_at_(instructions + 1) {}
 
     void add(const isa::Instruction& instruction, Position position) {
         if (const auto* config = std::get_if<isa::SetConfig>(&instruction)) {
@@ -54,6 +59,12 @@ public:
             needed[activation] = std::max(needed[activation], clocks_[activation][activation]);
             waits_for_layer_.reset(self);
         }
+        if (one_by_one_ && last_ > 0) {
+            Position& of_last = needed[static_cast<std::size_t>(last_unit_)];
+            of_last = std::max(of_last, last_);
+        }
+        last_ = position;
+        last_unit_ = *unit;
         order_behind(needed, self, position);
         clocks_[self][self] = position;
         clocks_at_[position] = clocks_[self];
@@ -106,6 +117,9 @@ private:
 
     const isa::Program& program_;
     machine::LayerOrder order_;
+    bool one_by_one_;
+    Position last_ = 0;  ///< of the instruction before, of any unit
+    QueueId last_unit_ = QueueId{};
     std::uint16_t layer_ = 0;   ///< tag of the layer whose instructions are added
     QueueSet waits_for_layer_;  ///< units whose next instruction comes after the layers before
     isa::Registers registers_;
@@ -121,11 +135,12 @@ private:
 }  // namespace
 
 std::vector<isa::Instruction> synchronize(const std::vector<isa::Instruction>& instructions,
-                                          const isa::Program& program, machine::LayerOrder order) {
+                                          const isa::Program& program, machine::LayerOrder order,
+                                          bool one_by_one) {
     if (instructions.size() >= std::numeric_limits<Position>::max()) {
         throw std::logic_error("too many instructions to put in order");
     }
-    OrderFinder finder(instructions.size(), program, order);
+    OrderFinder finder(instructions.size(), program, order, one_by_one);
     Position position = 0;
     for (const isa::Instruction& instruction : instructions) {
         if (std::holds_alternative<isa::SyncWait>(instruction) ||

@@ -44,13 +44,15 @@ constexpr std::uint8_t semaphore_of(isa::QueueId signaller, isa::QueueId waiter)
 ///
 /// With another `order` than Rows, the first matrix work of each layer, or also its first fetch of weights,
 /// comes after all activations of the layers before it. A layer begins where debug_tag changes to a tag above
-/// 0.
+/// 0. `one_by_one`: each instruction comes after the one before it, of whatever unit, so that nothing
+/// overlaps.
 ///
 /// `program` gives the array, the host buffers and the host segments; its own instructions do not matter.
 /// `instructions` must not contain sync. Throws ProgramError for invalid instructions (see isa::footprint),
 /// std::logic_error for sync.
 std::vector<isa::Instruction> synchronize(const std::vector<isa::Instruction>& instructions,
                                           const isa::Program& program,
-                                          machine::LayerOrder order = machine::LayerOrder::Rows);
+                                          machine::LayerOrder order = machine::LayerOrder::Rows,
+                                          bool one_by_one = false);
 
 }  // namespace systole::emit

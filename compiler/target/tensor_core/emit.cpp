@@ -247,7 +247,8 @@ isa::Program emit_program(const Network& network, MemoryPlan plan, const machine
     const std::vector<isa::Instruction> instructions = emitter.emit(batches);
     program.chains = emitter.chains();
     program.initial[isa::MemoryId::Hbm] = std::move(plan.constants);
-    program.instructions = emit::synchronize(instructions, program);
+    program.instructions =
+        emit::synchronize(instructions, program, machine::LayerOrder::Rows, !network.overlaps);
     return program;
 }
 

@@ -210,6 +210,7 @@ struct Network {
     /// steps have the same rows: what stays is not where tiles of its neighbours were, so that steps overlap
     /// more.
     bool room_by_step = false;
+    bool overlaps = true;  ///< transfers and work; else an instruction begins when the one before it is over
     /// All steps in order; none: all of them, with all images.
     std::vector<Segment> segments;
     std::vector<Tensor> tensors;
@@ -243,6 +244,7 @@ struct NetworkForm {
     bool transposes_on_the_way = true;  ///< sources of products, where their columns are needed as rows
     /// Steps go in an order in which fewer bytes are there at a time, and not in the program's.
     bool frees_early = false;
+    bool overlaps = true;  ///< Network::overlaps
 };
 
 /// The graph must outlive the result. Throws ModelError, in one line with the layer, for what the machine

@@ -32,6 +32,7 @@ NetworkBuilder::NetworkBuilder(const ir::Graph& graph, const machine::MachineCon
     : graph_(graph), machine_(machine), form_(form), readers_(ir::readers(graph)) {
     network_.graph = &graph;
     network_.images = images;
+    network_.overlaps = form.overlaps;
 }
 
 Network NetworkBuilder::build() {

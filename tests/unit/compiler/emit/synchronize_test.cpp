@@ -370,4 +370,34 @@ TEST_CASE("Layers in order: matrix work, or also its weights, waits for the acti
           synchronize(program, context(), machine::LayerOrder::Rows));
 }
 
+TEST_CASE("One by one: each instruction waits for the one before it", "[compiler][emit][sync]") {
+    const std::vector<Instruction> program = two_layers();
+    std::optional<QueueId> before;
+    std::size_t changes = 0;
+    for (const Instruction& instruction : program) {
+        const std::optional<QueueId> unit = isa::queue_of(instruction);
+        if (!unit) continue;
+        changes += before && *before != *unit ? 1 : 0;
+        before = unit;
+    }
+    REQUIRE(changes > 2);
+    std::size_t waits = 0;
+    std::optional<QueueId> last;
+    bool has_waited = false;
+    for (const Instruction& instruction : synchronize(program, context(), machine::LayerOrder::Rows, true)) {
+        if (const auto* const wait = std::get_if<isa::SyncWait>(&instruction)) {
+            ++waits;
+            has_waited = true;
+            CHECK(wait->semaphore == semaphore_of(*last, wait->unit));
+            continue;
+        }
+        const std::optional<QueueId> unit = isa::queue_of(instruction);
+        if (!unit || std::holds_alternative<isa::SyncSignal>(instruction)) continue;
+        CHECK((!last || *last == *unit || has_waited));
+        has_waited = false;
+        last = unit;
+    }
+    CHECK(waits == changes);
+}
+
 }  // namespace systole::emit

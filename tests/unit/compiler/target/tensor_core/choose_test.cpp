@@ -15,6 +15,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/operator.h"
+#include "compiler/target/tensor_core/family.h"
 #include "hw/system/system.h"
 #include "tests/support/fresh_simulation.h"
 #include "tests/support/random_runs.h"
@@ -208,4 +209,30 @@ TEST_CASE("A program with state has the same mapping for any number of steps", "
         }
     }
     CHECK(mapped > 0);
+}
+
+TEST_CASE("Without overlap, transfers and work follow each other", "[tensor_core][choose]") {
+    std::vector<double> ratios;
+    for (std::uint32_t seed = 1; seed <= tests::random_runs(20); ++seed) {
+        std::mt19937 random(seed);
+        RandomLayers layers(random);
+        const machine::MachineConfig machine = layers.machine();
+        const ir::Graph graph = layers.graph();
+        INFO("seed " << seed << ": " << machine::to_json(machine).dump());
+        const auto cycles = [&](bool overlaps) {
+            mapping::Options options;
+            options.batches = {.batch = 4, .inferences = 4};
+            options.mapping.overlap_transfers = overlaps;
+            return simulated(family.compile(graph, machine, options).program, machine);
+        };
+        try {
+            ratios.push_back(ratio(cycles(false), cycles(true)));
+        } catch (const ModelError&) {
+            continue;  // vector memory is too small
+        }
+        CHECK(ratios.back() > 1);
+    }
+    REQUIRE(!ratios.empty());
+    std::ranges::sort(ratios);
+    CHECK(ratios[ratios.size() / 2] > 1.2);
 }

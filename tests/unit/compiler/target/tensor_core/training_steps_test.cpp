@@ -227,8 +227,8 @@ TEST_CASE("Rows of bfloat16 take half of the transfers", "[tensor_core][training
     const machine::MachineConfig machine = tests::core_of_16_lanes(2048);
     const auto moved = [&](const NetworkForm& form) {
         Network network = make_network(graph, machine, 1, form);
-        return static_cast<double>(
-            tests::rows_moved(map_program(network, machine, {.images = 1}, {.batch = 1, .inferences = 1}).program));
+        return static_cast<double>(tests::rows_moved(
+            map_program(network, machine, {.images = 1}, {.batch = 1, .inferences = 1}).program));
     };
     CHECK(moved({}) < 0.6 * moved({.packs_rows = false}));
 }
