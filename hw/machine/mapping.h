@@ -45,8 +45,6 @@ struct Mapping {
     /// On tensor cores: sums over all cores that need no result of each other go over the links as one
     /// transfer, where that is faster.
     bool combine_sums = true;
-    /// On tensor cores: results stay in vector memory for the steps that read them, where there is room.
-    bool keep_results = true;
 
     bool operator==(const Mapping&) const = default;
 };
@@ -77,8 +75,7 @@ constexpr Mapping mapping_named(MappingName name, bool overlap = true, bool cut_
             .cut_images = best && cut_images,
             .compare = best,
             .join_results = best,
-            .combine_sums = best,
-            .keep_results = true};
+            .combine_sums = best};
 }
 
 /// Whether the program depends on more of the machine than its sizes: on what work costs.

@@ -28,7 +28,7 @@ struct MappedGraph {
 };
 
 MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& machine,
-                      const mapping::Batches& batches, const machine::Mapping& options) {
+                      const mapping::Batches& batches, const NetworkForm& wanted) {
     const std::uint64_t of_core = divide_up(batches.batch, machine.cores());
     const auto map_network = [&](const NetworkForm& form) {
         MappedGraph mapped{.network = make_network(graph, machine, of_core, form), .chosen = {}};
@@ -37,11 +37,8 @@ MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& mach
     };
     // Where there is no room, steps go in another order; then each form that may need room is left out alone,
     // and at last all of them.
-    const NetworkForm wanted{.joins_steps = options.join_results,
-                             .keeps_results = options.keep_results,
-                             .frees_early = true,
-                             .overlaps = options.overlap_transfers};
     std::vector<NetworkForm> forms(6, wanted);
+    for (NetworkForm& form : forms) form.frees_early = true;
     forms[0].frees_early = false;
     forms[2].joins_steps = false;
     forms[3].transposes_on_the_way = false;
@@ -58,9 +55,8 @@ MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& mach
                         .joins_steps = false,
                         .packs_rows = false,
                         .transposes_on_the_way = false,
-                        .keeps_results = options.keep_results,
                         .frees_early = true,
-                        .overlaps = options.overlap_transfers});
+                        .overlaps = wanted.overlaps});
 }
 
 struct Combined {
@@ -73,18 +69,19 @@ struct Combined {
 /// what there is room for.
 Combined combine_where_faster(const ir::Graph& apart, const machine::MachineConfig& machine,
                               const mapping::Batches& batches, const machine::Mapping& options) {
+    const NetworkForm form{.joins_steps = options.join_results, .overlaps = options.overlap_transfers};
     Combined combined;
     if (options.combine_sums && ir::mixes_images(apart))
         combined.graph = std::make_unique<ir::Graph>(passes::combine_all_reduces(apart));
     if (!combined.graph || combined.graph->nodes.size() == apart.nodes.size()) {
-        combined.mapped = map_graph(apart, machine, batches, options);
+        combined.mapped = map_graph(apart, machine, batches, form);
         return combined;
     }
     std::optional<MappedGraph> best;
     std::optional<ModelError> failed;
     const auto consider = [&](const char* name, const ir::Graph& graph) {
         try {
-            MappedGraph mapped = map_graph(graph, machine, batches, options);
+            MappedGraph mapped = map_graph(graph, machine, batches, form);
             combined.alternatives.push_back({.name = name, .cycles = mapped.chosen.cycles});
             if (best && best->chosen.cycles <= mapped.chosen.cycles) return;
             for (mapping::Alternative& each : combined.alternatives) each.chosen = false;

@@ -15,6 +15,7 @@
 #include "compiler/target/tensor_core/network.h"
 #include "tests/support/random_runs.h"
 #include "tests/support/tensor_networks.h"
+#include "tests/support/text_graphs.h"
 
 using namespace systole;
 using namespace systole::tensor_core;
