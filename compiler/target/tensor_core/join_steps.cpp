@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "compiler/target/tensor_core/tensor_uses.h"
 
 namespace systole::tensor_core {
 namespace {
@@ -21,12 +21,7 @@ constexpr std::uint64_t least_rows_of_tile = 64;
 class Joining {
 public:
     Joining(Network& network, const machine::MachineConfig& machine)
-        : network_(network), machine_(machine), readers_(network.tensors.size()), writers_(readers_.size()) {
-        for (std::size_t i = 0; i < network.steps.size(); ++i) {
-            for (const TensorId read : read_by(network.steps[i])) readers_[read].push_back(i);
-            for (const TensorId written : written_by(network.steps[i])) writers_[written].push_back(i);
-        }
-    }
+        : network_(network), machine_(machine), uses_(network) {}
 
     void join() {
         std::vector<bool> moved(network_.steps.size());
@@ -48,13 +43,11 @@ private:
 
     /// The last one of the chains before a step whose rows it shares.
     std::optional<std::size_t> step_to_join(std::size_t step, const std::vector<bool>& moved) const {
-        std::set<std::size_t, std::greater<>> others;  // the last one first
+        std::vector<TensorId> rows;
         for (const Operand& operand : network_.steps[step].chains[0].operands) {
-            if (operand.kind != OperandKind::Rows) continue;
-            others.insert(readers_[operand.tensor].begin(), readers_[operand.tensor].end());
-            others.insert(writers_[operand.tensor].begin(), writers_[operand.tensor].end());
+            if (operand.kind == OperandKind::Rows) rows.push_back(operand.tensor);
         }
-        for (const std::size_t other : others) {
+        for (const std::size_t other : uses_.steps_with(rows)) {
             if (other < step && !moved[other] && is_chain(other) && can_join(other, step)) return other;
         }
         return std::nullopt;
@@ -76,7 +69,7 @@ private:
                 continue;
             }
             // It is computed earlier, so it is there for both.
-            const std::vector<std::size_t>& writers = writers_[operand.tensor];
+            const std::vector<std::size_t>& writers = uses_.writers[operand.tensor];
             if (std::ranges::any_of(writers, [&](std::size_t writer) { return writer >= first; }))
                 return false;
         }
@@ -98,15 +91,14 @@ private:
     void add_to(std::size_t first, std::size_t second) {
         Step& one = network_.steps[first];
         Step& other = network_.steps[second];
-        for (const TensorId read : read_by(other)) readers_[read].push_back(first);
-        std::ranges::replace(writers_[other.result], second, first);
+        for (const TensorId read : read_by(other)) uses_.readers[read].push_back(first);
+        std::ranges::replace(uses_.writers[other.result], second, first);
         one.further.push_back({.tensor = other.result, .chain = std::move(other.chains[0])});
     }
 
     Network& network_;
     const machine::MachineConfig& machine_;
-    std::vector<std::vector<std::size_t>> readers_;  ///< steps, by tensor
-    std::vector<std::vector<std::size_t>> writers_;  ///< likewise
+    TensorUses uses_;
 };
 
 }  // namespace

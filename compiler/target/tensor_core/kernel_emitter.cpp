@@ -21,7 +21,8 @@ std::uint64_t lines_met(const Step& step, std::uint64_t of_kernel) {
     return std::uint64_t{step.output.height - 1} * window.stride_y + (of_kernel - 1) * window.dilation_y + 1;
 }
 
-/// Lines of the images that some lines of the kernel meet. Other lines of the kernel meet other lines.
+/// Lines of the images that some lines of the kernel meet. Windows keep all lines of the kernel, so
+/// lines_above counts from the first line of the first window.
 SourceRows lines_of_kernel(const Step& step, std::uint64_t first, std::uint64_t count) {
     const ir::Window& window = *step.window;
     const auto top =
@@ -67,14 +68,12 @@ std::vector<Tile> StepEmitter::tiles_by_kernel(const Step& step, const ResultRow
 void StepEmitter::add_windows(Work& work) {
     const Step& step = work.step;
     const std::uint64_t room = pool_.largest_gap();
-    const std::uint64_t cut_rows = rows_of_cut(step);
     const std::uint64_t kernel_lines = step.window->kernel_height;
     const auto rows_of = [&](std::uint64_t lines) { return rows_of_kernel_lines(step, work.tile, lines); };
     std::uint64_t part = std::min<std::uint64_t>(kernel_lines, step.limits.weights);
-    // Lines come in while others are multiplied.
-    const std::uint64_t places = part == kernel_lines && rows_of(part) <= room / 2 ? 1
-                                 : 2 * (rows_of(1) + cut_rows) <= room             ? 2
-                                                                                   : 1;
+    // In two places, lines come in while others are multiplied. All lines need one place alone.
+    const bool has_all = part == kernel_lines && rows_of(part) <= room / 2;
+    const std::uint64_t places = !has_all && 2 * (rows_of(1) + rows_of_cut(step)) <= room ? 2 : 1;
     while (part > 1 && places * rows_of(part) > room / 2) --part;
     const std::uint64_t taken = take(step, places * rows_of(part));
     const std::uint64_t cuts_of_line = depth_of(step) / kernel_lines / array_rows_;
@@ -94,7 +93,8 @@ void StepEmitter::add_windows(Work& work) {
     pool_.give_back(taken);
 }
 
-/// The lines of all images of a tile. Those that are there already are copied from their place to the other.
+/// Brings the lines of all images of a tile into vector memory. Lines that the part before has met, too, are
+/// copied from their place.
 StepEmitter::KernelLines StepEmitter::load_kernel_lines(Work& work,
                                                         const std::optional<KernelLines>& before) {
     const Step& step = work.step;

@@ -167,9 +167,9 @@ struct Step {
     std::optional<ChainUse> before = {};
     std::vector<ChainUse> chains = {};        ///< what becomes of the result, in order
     std::vector<FurtherResult> further = {};  ///< of Chain
-    /// Of Chain and ReduceRows: what is summed of rows that the step reads or, as Chain, writes; on the way,
-    /// so these rows come in once. Steps of kind ReduceRows with one row as result; they need nothing else of
-    /// this step but, behind their sums, results of those before.
+    /// Chain and ReduceRows have sums of rows that the step reads or, as Chain, writes: so these rows come in
+    /// once. Each is a step of kind ReduceRows with one row as its result. What becomes of a sum may read the
+    /// results of earlier sums.
     std::vector<Step> sums = {};
     // Of Move, MoveBoxes, Transpose and AllReduce.
     std::vector<TensorId> sources = {};
@@ -239,7 +239,7 @@ std::vector<TensorId> written_by(const Step& step);
 /// What saves time, and may need room.
 struct NetworkForm {
     bool by_lines = true;     ///< images of few channels that convolutions alone read lie line by line
-    bool joins_steps = true;  ///< chains that read the same rows are one step
+    bool joins_steps = true;  ///< chains and sums that read the same rows are one step
     bool packs_rows = true;   ///< of bfloat16, two in one
     bool transposes_on_the_way = true;  ///< sources of products, where their columns are needed as rows
     /// Steps go in an order in which fewer bytes are there at a time, and not in the program's.

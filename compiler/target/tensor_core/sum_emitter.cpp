@@ -83,8 +83,8 @@ void StepEmitter::reduce_long_rows(const Step& step, const ResultRows& of, const
     end_sums(sums, shared);
 }
 
-/// The rows of results that have this number. What one of them reads behind its sum may be the result of one
-/// before.
+/// Begins the sums that become row `row` of each step's result. What a step does with its sum may read the
+/// results of the steps before it.
 std::vector<StepEmitter::LongSum> StepEmitter::begin_sums(const std::vector<const Step*>& steps,
                                                           std::uint64_t row) {
     std::vector<LongSum> sums;
@@ -92,7 +92,7 @@ std::vector<StepEmitter::LongSum> StepEmitter::begin_sums(const std::vector<cons
     for (const Step* const step : steps) {
         const ResultRows of = result_rows(network_, *step, images_);
         const bool is_here = is_kept(step->result);
-        const Tile tile = tiles_of(of, 1, 1).at(row);
+        const Tile tile{.image = row / of.lines, .images = 1, .line = row % of.lines, .lines = 1};
         LongSum sum{.step = *step, .of = of, .tile = tile};
         sum.taken = take(*step, operand_rows(*step, of, tile) + (is_here ? 0 : panels(step->result)));
         Work work{.step = *step, .of = of, .tile = tile, .next = sum.taken, .operands = results};
@@ -110,7 +110,7 @@ std::vector<StepEmitter::LongSum> StepEmitter::begin_sums(const std::vector<cons
     return sums;
 }
 
-/// Some rows of a panel, which begin at `from`.
+/// Adds rows of a panel, which lie in vector memory from `from` on.
 void StepEmitter::add_rows(const LongSum& sum, std::uint64_t panel, std::uint64_t from, std::uint64_t rows,
                            bool is_first) {
     stream_.set(Register::SourcePanelRows, 0);
@@ -136,7 +136,7 @@ void StepEmitter::end_sums(const std::vector<LongSum>& sums, const Shared& share
     for (const LongSum& sum : sums) pool_.give_back(sum.taken);
 }
 
-/// Of a tile of a chain's rows, to all sums beside it.
+/// A tile of a chain's rows goes to all sums beside the chain.
 void StepEmitter::add_panel_to_sums(const Work& work, const Shared& shared, std::uint64_t panel) {
     for (const LongSum& sum : shared.sums) {
         std::uint64_t from = work.summed;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "compiler/target/tensor_core/tensor_uses.h"
 
 namespace systole::tensor_core {
 namespace {
@@ -17,12 +17,7 @@ namespace {
 class Joining {
 public:
     Joining(Network& network, const machine::MachineConfig& machine)
-        : network_(network), machine_(machine), readers_(network.tensors.size()), writers_(readers_.size()) {
-        for (std::size_t i = 0; i < network.steps.size(); ++i) {
-            for (const TensorId read : read_by(network.steps[i])) readers_[read].push_back(i);
-            for (const TensorId written : written_by(network.steps[i])) writers_[written].push_back(i);
-        }
-    }
+        : network_(network), machine_(machine), uses_(network) {}
 
     void join() {
         std::vector<bool> moved(network_.steps.size());
@@ -30,8 +25,8 @@ public:
             if (!is_sum(network_.steps[step])) continue;
             const auto host = step_beside(step, moved);
             if (!host) continue;
-            for (const TensorId read : read_by(network_.steps[step])) readers_[read].push_back(*host);
-            std::ranges::replace(writers_[network_.steps[step].result], step, *host);
+            for (const TensorId read : read_by(network_.steps[step])) uses_.readers[read].push_back(*host);
+            std::ranges::replace(uses_.writers[network_.steps[step].result], step, *host);
             network_.steps[*host].sums.push_back(std::move(network_.steps[step]));
             moved[step] = true;
         }
@@ -58,12 +53,7 @@ private:
 
     /// The last one before the sum.
     std::optional<std::size_t> step_beside(std::size_t sum, const std::vector<bool>& moved) const {
-        std::set<std::size_t, std::greater<>> others;  // the last one first
-        for (const TensorId id : summed_by(network_.steps[sum])) {
-            others.insert(readers_[id].begin(), readers_[id].end());
-            others.insert(writers_[id].begin(), writers_[id].end());
-        }
-        for (const std::size_t other : others) {
+        for (const std::size_t other : uses_.steps_with(summed_by(network_.steps[sum]))) {
             if (other < sum && !moved[other] && can_join(other, sum)) return other;
         }
         return std::nullopt;
@@ -121,7 +111,7 @@ private:
     bool is_ready(const Step& sum, std::size_t host, const std::set<TensorId>& written,
                   const std::set<TensorId>& sums) const {
         const auto is_early = [&](TensorId id) {
-            return std::ranges::all_of(writers_[id], [&](std::size_t writer) { return writer < host; });
+            return std::ranges::all_of(uses_.writers[id], [&](std::size_t writer) { return writer < host; });
         };
         for (const TensorId id : summed_by(sum)) {
             if (!is_early(id) && !written.contains(id)) return false;
@@ -159,8 +149,7 @@ private:
 
     Network& network_;
     const machine::MachineConfig& machine_;
-    std::vector<std::vector<std::size_t>> readers_;  ///< steps, by tensor
-    std::vector<std::vector<std::size_t>> writers_;  ///< likewise
+    TensorUses uses_;
 };
 
 }  // namespace

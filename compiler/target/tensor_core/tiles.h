@@ -46,7 +46,7 @@ struct SourceRows {
     // Of windows.
     std::uint64_t line = 0;         ///< the first one of an image
     std::uint64_t lines = 0;        ///< of an image
-    std::uint64_t lines_above = 0;  ///< from the first window to them; outside the image
+    std::uint64_t lines_above = 0;  ///< from the first line of the first window to `line`
 };
 SourceRows source_rows(const Network& network, const Step& step, const ResultRows& of, const Tile& tile);
 
