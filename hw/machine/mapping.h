@@ -40,11 +40,13 @@ struct Mapping {
     LayerOrder order = LayerOrder::Rows;
     bool cut_images = false;  ///< images that do not fit are cut into strips of lines (fit_memory.h)
     bool compare = false;     ///< a simpler mapping is taken if it takes fewer cycles by simulation
-    /// On tensor cores: element-wise work that reads the same rows is one step with several results.
+    /// On tensor cores: element-wise work and sums that read the same rows are one step with several results.
     bool join_results = false;
     /// On tensor cores: sums over all cores that need no result of each other go over the links as one
     /// transfer, where that is faster.
     bool combine_sums = true;
+    /// On tensor cores: results stay in vector memory for the steps that read them, where there is room.
+    bool keep_results = true;
 
     bool operator==(const Mapping&) const = default;
 };
@@ -75,7 +77,8 @@ constexpr Mapping mapping_named(MappingName name, bool overlap = true, bool cut_
             .cut_images = best && cut_images,
             .compare = best,
             .join_results = best,
-            .combine_sums = best};
+            .combine_sums = best,
+            .keep_results = true};
 }
 
 /// Whether the program depends on more of the machine than its sizes: on what work costs.

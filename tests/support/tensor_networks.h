@@ -213,6 +213,7 @@ inline DrawnProgram random_program(std::mt19937& random, const ir::Graph& graph,
                                         .joins_steps = random() % 4 > 0,
                                         .packs_rows = random() % 4 > 0,
                                         .transposes_on_the_way = random() % 4 > 0,
+                                        .keeps_results = random() % 8 > 0,
                                         .frees_early = random() % 2 == 0,
                                         .overlaps = random() % 8 > 0};
     const ir::Graph prepared = tensor_core::prepared(graph, machine);

@@ -32,10 +32,8 @@ public:
         for (Step& step : network_.steps) {
             const auto chain = chain_before(step);
             if (!chain) continue;
-            ChainUse before = std::move(network_.steps[*chain].chains[0]);
-            const auto rows = std::ranges::find(before.operands, OperandKind::Rows, &Operand::kind);
-            step.source = rows->tensor;
-            step.before = std::move(before);
+            step.before = std::move(network_.steps[*chain].chains);
+            step.source = rows_of(step.before).front();
             joined[*chain] = true;
         }
         std::size_t position = 0;
@@ -52,23 +50,35 @@ private:
         if (readers_[step.source] != 1 || writers_[step.source].size() != 1) return std::nullopt;
         const std::size_t writer = writers_[step.source][0];
         const Step& chain = network_.steps[writer];
-        if (chain.kind != StepKind::Chain || chain.chains.size() != 1 || !chain.further.empty())
-            return std::nullopt;
-        bool reads_rows = false;
-        for (const Operand& operand : chain.chains[0].operands) {
-            const bool is_like_source = operand.kind == OperandKind::Rows &&
-                                        network_.tensors[operand.tensor].is_shared == source.is_shared;
-            reads_rows |= is_like_source;
-            const bool is_few = operand.kind == OperandKind::Row || operand.kind == OperandKind::ImageRow ||
-                                operand.kind == OperandKind::Number ||
-                                (is_column && operand.kind == OperandKind::Column);
-            if (!is_like_source && !is_few) return std::nullopt;
-            // Lanes are filled with its number for the chain, but not where work on the result reads it.
-            const bool fills_lanes =
-                operand.kind == OperandKind::Number || operand.kind == OperandKind::Column;
-            if (fills_lanes && is_read_behind(step, operand)) return std::nullopt;
+        if (chain.kind != StepKind::Chain || !chain.further.empty()) return std::nullopt;
+        for (const ChainUse& each : chain.chains) {
+            for (const Operand& operand : each.operands) {
+                if (operand.kind == OperandKind::Before) continue;
+                const bool is_like_source = operand.kind == OperandKind::Rows &&
+                                            network_.tensors[operand.tensor].is_shared == source.is_shared;
+                const bool is_few =
+                    operand.kind == OperandKind::Row || operand.kind == OperandKind::ImageRow ||
+                    operand.kind == OperandKind::Number || (is_column && operand.kind == OperandKind::Column);
+                if (!is_like_source && !is_few) return std::nullopt;
+                // Lanes are filled with its number for the chain, but not where work on the result reads it.
+                const bool fills_lanes =
+                    operand.kind == OperandKind::Number || operand.kind == OperandKind::Column;
+                if (fills_lanes && is_read_behind(step, operand)) return std::nullopt;
+            }
         }
-        return reads_rows && has_room(step, chain.chains[0]) ? std::optional(writer) : std::nullopt;
+        const std::vector<TensorId> rows = rows_of(chain.chains);
+        return !rows.empty() && has_room(step, rows.size()) ? std::optional(writer) : std::nullopt;
+    }
+
+    /// The tensors of which chains read an element for each of their results.
+    static std::vector<TensorId> rows_of(const std::vector<ChainUse>& chains) {
+        std::vector<TensorId> rows;
+        for (const ChainUse& chain : chains) {
+            for (const Operand& operand : chain.operands) {
+                if (operand.kind == OperandKind::Rows) rows.push_back(operand.tensor);
+            }
+        }
+        return rows;
     }
 
     /// Whether chains behind the reduction read the tensor, too, in another way.
@@ -82,14 +92,12 @@ private:
     }
 
     /// Blocks of rows that become one come in together; of rows that become numbers, few do.
-    bool has_room(const Step& step, const ChainUse& chain) const {
+    bool has_room(const Step& step, std::size_t sources) const {
         constexpr std::uint64_t few_rows = 8;
         constexpr std::uint64_t part = 4;  // of vector memory
         const std::uint64_t lanes = machine_.vector_unit.lanes;
         const std::uint64_t rows = step.kind == StepKind::ReduceRows ? lanes : few_rows;
-        const auto sources = std::ranges::count(chain.operands, OperandKind::Rows, &Operand::kind);
-        return (static_cast<std::uint64_t>(sources) + 1) * rows *
-                   divide_up(network_.tensors[step.source].columns, lanes) <=
+        return (sources + 1) * rows * divide_up(network_.tensors[step.source].columns, lanes) <=
                machine_.vector_memory.rows / part;
     }
 

@@ -215,6 +215,7 @@ private:
 
     /// More for tensors that stay, or more for tiles, as long as that is faster.
     void predict_shares(Mapping mapping) {
+        if (std::ranges::none_of(network_.tensors, &Tensor::may_stay)) return;
         for (const auto& shares : {std::array{0.85, 0.95}, std::array{0.55, 0.35}}) {
             for (const double share : shares) {
                 mapping.kept_share = share;

@@ -28,7 +28,7 @@ struct MappedGraph {
 };
 
 MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& machine,
-                      const mapping::Batches& batches, const NetworkForm& wanted) {
+                      const mapping::Batches& batches, const machine::Mapping& options) {
     const std::uint64_t of_core = divide_up(batches.batch, machine.cores());
     const auto map_network = [&](const NetworkForm& form) {
         MappedGraph mapped{.network = make_network(graph, machine, of_core, form), .chosen = {}};
@@ -37,8 +37,11 @@ MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& mach
     };
     // Where there is no room, steps go in another order; then each form that may need room is left out alone,
     // and at last all of them.
+    const NetworkForm wanted{.joins_steps = options.join_results,
+                             .keeps_results = options.keep_results,
+                             .frees_early = true,
+                             .overlaps = options.overlap_transfers};
     std::vector<NetworkForm> forms(6, wanted);
-    for (NetworkForm& form : forms) form.frees_early = true;
     forms[0].frees_early = false;
     forms[2].joins_steps = false;
     forms[3].transposes_on_the_way = false;
@@ -55,8 +58,9 @@ MappedGraph map_graph(const ir::Graph& graph, const machine::MachineConfig& mach
                         .joins_steps = false,
                         .packs_rows = false,
                         .transposes_on_the_way = false,
+                        .keeps_results = options.keep_results,
                         .frees_early = true,
-                        .overlaps = wanted.overlaps});
+                        .overlaps = options.overlap_transfers});
 }
 
 struct Combined {
@@ -69,19 +73,18 @@ struct Combined {
 /// what there is room for.
 Combined combine_where_faster(const ir::Graph& apart, const machine::MachineConfig& machine,
                               const mapping::Batches& batches, const machine::Mapping& options) {
-    const NetworkForm form{.joins_steps = options.join_results, .overlaps = options.overlap_transfers};
     Combined combined;
     if (options.combine_sums && ir::mixes_images(apart))
         combined.graph = std::make_unique<ir::Graph>(passes::combine_all_reduces(apart));
     if (!combined.graph || combined.graph->nodes.size() == apart.nodes.size()) {
-        combined.mapped = map_graph(apart, machine, batches, form);
+        combined.mapped = map_graph(apart, machine, batches, options);
         return combined;
     }
     std::optional<MappedGraph> best;
     std::optional<ModelError> failed;
     const auto consider = [&](const char* name, const ir::Graph& graph) {
         try {
-            MappedGraph mapped = map_graph(graph, machine, batches, form);
+            MappedGraph mapped = map_graph(graph, machine, batches, options);
             combined.alternatives.push_back({.name = name, .cycles = mapped.chosen.cycles});
             if (best && best->chosen.cycles <= mapped.chosen.cycles) return;
             for (mapping::Alternative& each : combined.alternatives) each.chosen = false;

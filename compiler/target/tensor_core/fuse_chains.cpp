@@ -52,10 +52,59 @@ public:
             node.set("steps", std::move(texts));
         }
         ir::remove_unread(graph_);
+        repeat_small_work();
         return std::move(graph_);
     }
 
 private:
+    /// Each reader has its own copy of short work that reads no large tensor, before it in the same step,
+    /// where an instruction has no room for both: its result goes through no memory.
+    void repeat_small_work() {
+        readers_ = ir::readers(graph_);
+        producers_ = ir::producers(graph_);
+        works_.assign(graph_.nodes.size(), {});
+        for (ir::NodeId id = 0; id < graph_.nodes.size(); ++id) {
+            const ir::Node& node = graph_.nodes[id];
+            if (!node.is("word_chain")) continue;
+            works_[id] = Work{.inputs = node.inputs, .steps = operators::rounded_word_steps({graph_, node})};
+        }
+        std::vector<std::vector<ir::NodeId>> copied(graph_.nodes.size());  // by reader
+        for (ir::NodeId id = 0; id < graph_.nodes.size(); ++id) {
+            if (!works_[id] || !may_be_repeated(id)) continue;
+            for (const ir::NodeId reader : readers_[graph_.nodes[id].output()]) copied[reader].push_back(id);
+        }
+        std::vector<ir::Node> nodes;
+        for (ir::NodeId id = 0; id < graph_.nodes.size(); ++id) {
+            for (const ir::NodeId small : copied[id]) {
+                ir::Node copy = graph_.nodes[small];
+                const ir::ValueId old = copy.output();
+                const auto made = static_cast<ir::ValueId>(graph_.values.size());
+                graph_.values.push_back(graph_.values[old]);
+                copy.outputs = {made};
+                std::ranges::replace(graph_.nodes[id].inputs, old, made);
+                nodes.push_back(std::move(copy));
+            }
+            nodes.push_back(graph_.nodes[id]);
+        }
+        graph_.nodes = std::move(nodes);
+        ir::remove_unread(graph_);
+    }
+
+    bool may_be_repeated(ir::NodeId id) const {
+        const ir::ValueId result = graph_.nodes[id].output();
+        const ir::Value& value = graph_.values[result];
+        const Work& work = *works_[id];
+        const std::vector<ir::NodeId>& all = readers_[result];
+        if (all.size() < 2 || ir::is_output(graph_, result)) return false;
+        if (work.steps.size() > most_repeated_steps || tensors_read(work, value.shape) > 0) return false;
+        // A reader behind a product or a reduction would no longer be a part of its step.
+        return std::ranges::all_of(all, [&](ir::NodeId reader) {
+            if (!works_[reader] || follows_step(reader)) return false;
+            const ir::Value& of_reader = graph_.values[graph_.nodes[reader].output()];
+            return of_reader.shape == value.shape && of_reader.is_shared == value.is_shared;
+        });
+    }
+
     /// The node's work with that of one of the nodes that it reads; nullopt if there is none to add.
     std::optional<Work> with_one_more(ir::NodeId id) const {
         const Work& work = *works_[id];

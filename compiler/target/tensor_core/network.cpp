@@ -15,10 +15,12 @@ std::vector<const ChainUse*> chains_of(const Step& step) {
 }
 
 std::vector<TensorId> summed_by(const Step& step) {
-    if (!step.before) return {step.source};
+    if (step.before.empty()) return {step.source};
     std::vector<TensorId> rows;
-    for (const Operand& operand : step.before->operands) {
-        if (operand.kind == OperandKind::Rows) rows.push_back(operand.tensor);
+    for (const ChainUse& chain : step.before) {
+        for (const Operand& operand : chain.operands) {
+            if (operand.kind == OperandKind::Rows) rows.push_back(operand.tensor);
+        }
     }
     return rows;
 }
@@ -28,9 +30,10 @@ std::vector<TensorId> read_by(const Step& step) {
     if (step.kind != StepKind::Chain && step.sources.empty()) read.push_back(step.source);
     if (step.kind == StepKind::Product || step.kind == StepKind::Depthwise) read.push_back(step.weights);
     if (step.kind == StepKind::SelectAndScatter) read.push_back(step.scattered);
-    if (step.before) {
-        for (const Operand& operand : step.before->operands) {
-            if (operand.tensor != step.source) read.push_back(operand.tensor);
+    for (const ChainUse& chain : step.before) {
+        for (const Operand& operand : chain.operands) {
+            if (operand.kind != OperandKind::Before && operand.tensor != step.source)
+                read.push_back(operand.tensor);
         }
     }
     const std::vector<TensorId> own = written_by(step);

@@ -162,9 +162,9 @@ struct Step {
     Reduction reduction = Reduction::Sum;
     std::uint64_t reduced_rows = 1;  ///< of ReduceRows: that become one
     /// Of ReduceRows and ReduceLanes: what is reduced, computed on the way from the source and other rows
-    /// like it. Its operands are of kind Rows, the source among them, Row, ImageRow, Number or, of
-    /// ReduceLanes, Column.
-    std::optional<ChainUse> before = {};
+    /// like it; the last chain's result, of which all but the first one read the one before it. Their
+    /// operands are of kind Rows, the source among them, Row, ImageRow, Number or, of ReduceLanes, Column.
+    std::vector<ChainUse> before = {};
     std::vector<ChainUse> chains = {};        ///< what becomes of the result, in order
     std::vector<FurtherResult> further = {};  ///< of Chain
     /// Chain and ReduceRows have sums of rows that the step reads or, as Chain, writes: so these rows come in
@@ -242,6 +242,7 @@ struct NetworkForm {
     bool joins_steps = true;  ///< chains and sums that read the same rows are one step
     bool packs_rows = true;   ///< of bfloat16, two in one
     bool transposes_on_the_way = true;  ///< sources of products, where their columns are needed as rows
+    bool keeps_results = true;          ///< in vector memory, for the steps that read them
     /// Steps go in an order in which fewer bytes are there at a time, and not in the program's.
     bool frees_early = false;
     bool overlaps = true;  ///< Network::overlaps

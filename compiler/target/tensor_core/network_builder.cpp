@@ -298,6 +298,8 @@ void NetworkBuilder::find_lives() {
         tensor(output).last = end;
         tensor(output).is_moved = true;
     }
+    if (form_.keeps_results) return;
+    for (Tensor& each : network_.tensors) each.may_stay = false;
 }
 
 void NetworkBuilder::keep_worked_layers() {

@@ -28,17 +28,18 @@ std::vector<Operand> operands_of(const Step& step) {
     std::vector<Operand> operands;
     for (const ChainUse* const chain : chains_of(step))
         operands.insert(operands.end(), chain->operands.begin(), chain->operands.end());
-    if (step.before) {
-        for (const Operand& operand : step.before->operands) {
+    for (const ChainUse& chain : step.before) {
+        for (const Operand& operand : chain.operands) {
             if (is_by_image(operand.kind) || operand.kind == OperandKind::Column) operands.push_back(operand);
         }
     }
     if (step.kind != StepKind::Chain) return operands;
     for (const Step& sum : step.sums) {
         for (const TensorId id : summed_by(sum)) operands.push_back({OperandKind::Rows, id});
-        if (!sum.before) continue;
-        std::ranges::copy_if(sum.before->operands, std::back_inserter(operands),
-                             [](const Operand& operand) { return is_by_image(operand.kind); });
+        for (const ChainUse& chain : sum.before) {
+            std::ranges::copy_if(chain.operands, std::back_inserter(operands),
+                                 [](const Operand& operand) { return is_by_image(operand.kind); });
+        }
     }
     return operands;
 }

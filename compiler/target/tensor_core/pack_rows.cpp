@@ -93,10 +93,11 @@ private:
         }
         if (step.kind == StepKind::Depthwise) keep_apart(step.weights);
         if (step.kind == StepKind::SelectAndScatter) keep_apart(step.scattered);
-        if (step.before) {
+        for (const ChainUse& chain : step.before) {
             const bool is_of_pairs =
                 step.kind == StepKind::ReduceRows ? is_even(step.reduced_rows) : has_pairs(network_, step);
-            for (const Operand& operand : step.before->operands) {
+            for (const Operand& operand : chain.operands) {
+                if (operand.kind == OperandKind::Before) continue;
                 if (operand.kind != OperandKind::Rows || !is_of_pairs) keep_apart(operand.tensor);
             }
         }

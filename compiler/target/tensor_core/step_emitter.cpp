@@ -119,7 +119,7 @@ void StepEmitter::emit(const Step& step) {
     load_shared(step, shared);
     const bool is_long =
         step.kind == StepKind::ReduceRows &&
-        (step.before || !step.sums.empty() || rows_needed(step, of, {}) > pool_.largest_gap());
+        (!step.before.empty() || !step.sums.empty() || rows_needed(step, of, {}) > pool_.largest_gap());
     if (is_long) {
         for (const Tile& tile : tiles_of(of, 1, 1)) reduce_long_rows(step, of, tile, shared);
     } else {
@@ -177,7 +177,7 @@ std::uint64_t StepEmitter::rows_needed(const Step& step, const ResultRows& of, c
         rows += transposed_rows(step, tile.rows(of)) + rows_for_transposing(step);
     } else {
         const std::uint64_t count = source_rows(network_, step, of, tile).count;
-        if (step.before) return rows + rows_to_reduce(step, count);
+        if (!step.before.empty()) return rows + rows_to_reduce(step, count);
         if (!is_kept(step.source)) rows += memory_rows(step.source, count);
         if (network_.tensors[step.source].is_packed && !reads_pairs(step))
             rows += count * panels(step.source);
@@ -363,7 +363,7 @@ void StepEmitter::load_shared(const Step& step, Shared& shared) {
         }
     };
     for (const ChainUse* const chain : chains_of(step)) add_rows(*chain);
-    if (step.before) add_rows(*step.before);
+    for (const ChainUse& chain : step.before) add_rows(chain);
     for (const Step& sum : step.sums) load_shared(sum, shared);
     if (step.kind == StepKind::Depthwise) add(step.weights);
     if (step.kind != StepKind::Product || !keeps_weights(step)) return;
@@ -409,7 +409,7 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
     } else if (step.kind != StepKind::Chain && !step.reads_lines) {
         work.source_rows = source_rows(network_, step, of, tile);
         const SourceRows& rows = work.source_rows;
-        if (step.before) {
+        if (!step.before.empty()) {
             load_operands(work);
             work.source = compute_before(work, shared, rows.first);
         } else if (reads_pairs(step)) {

@@ -30,7 +30,7 @@ std::uint64_t StepEmitter::rows_to_reduce(const Step& step, std::uint64_t rows) 
     std::uint64_t all = 0;
     for (const Step* const sum : sums_of(step)) {
         for (const TensorId id : summed_by(*sum)) read.insert(id);
-        if (sum->before || network_.tensors[sum->source].is_packed) all += rows;
+        if (!sum->before.empty() || network_.tensors[sum->source].is_packed) all += rows;
     }
     for (const TensorId id : read) all += network_.tensors[id].memory_rows(rows);
     return all * panels(step.source);
@@ -42,14 +42,16 @@ View StepEmitter::compute_before(Work& work, const Shared& shared, std::uint64_t
     for (const TensorId id : summed_by(step)) {
         if (!work.operands.contains(id)) work.operands.emplace(id, load(work, id, first, work.rows));
     }
-    if (!step.before) {
+    if (step.before.empty()) {
         return words_of(work, work.operands.at(step.source), work.rows,
                         network_.tensors[step.source].columns);
     }
     const View words{.row = work.next, .panel_rows = work.rows};
     work.next += work.rows * panels(step.source);
-    for (std::uint64_t panel = 0; panel < panels(step.source); ++panel)
-        run_chain(work, shared, panel, *step.before, words, step.source);
+    work.result = words;  // what the next chain reads
+    for (std::uint64_t panel = 0; panel < panels(step.source); ++panel) {
+        for (const ChainUse& chain : step.before) run_chain(work, shared, panel, chain, words, step.source);
+    }
     return words;
 }
 
@@ -140,8 +142,11 @@ void StepEmitter::end_sums(const std::vector<LongSum>& sums, const Shared& share
 void StepEmitter::add_panel_to_sums(const Work& work, const Shared& shared, std::uint64_t panel) {
     for (const LongSum& sum : shared.sums) {
         std::uint64_t from = work.summed;
-        if (sum.step.before) {
-            run_chain(work, shared, panel, *sum.step.before, {.row = work.summed}, sum.step.source);
+        if (!sum.step.before.empty()) {
+            Work summed = work;
+            summed.result = {.row = work.summed};
+            for (const ChainUse& chain : sum.step.before)
+                run_chain(summed, shared, panel, chain, summed.result, sum.step.source);
         } else if (const View& rows = work.operands.at(sum.step.source); rows.is_packed) {
             repack({.row = rows.of_panel(panel), .is_packed = true}, {.row = work.summed}, work.rows,
                    columns_of_panel(sum.step.source, panel));

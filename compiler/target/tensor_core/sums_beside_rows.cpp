@@ -43,9 +43,12 @@ private:
 
     /// Rows, and those that are there for all of them.
     static bool needs_only_rows(const Step& step) {
-        return !step.before || std::ranges::all_of(step.before->operands, [](const Operand& operand) {
-            return operand.kind == OperandKind::Rows || is_one_row(operand);
-        });
+        const auto is_row = [](const Operand& operand) {
+            return operand.kind == OperandKind::Before || operand.kind == OperandKind::Rows ||
+                   is_one_row(operand);
+        };
+        return std::ranges::all_of(
+            step.before, [&](const ChainUse& chain) { return std::ranges::all_of(chain.operands, is_row); });
     }
     static bool is_one_row(const Operand& operand) {
         return operand.kind == OperandKind::Row || operand.kind == OperandKind::ImageRow;
@@ -116,8 +119,8 @@ private:
         for (const TensorId id : summed_by(sum)) {
             if (!is_early(id) && !written.contains(id)) return false;
         }
-        if (sum.before) {
-            for (const Operand& operand : sum.before->operands) {
+        for (const ChainUse& chain : sum.before) {
+            for (const Operand& operand : chain.operands) {
                 if (is_one_row(operand) && !is_early(operand.tensor)) return false;
             }
         }

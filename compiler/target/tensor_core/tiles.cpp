@@ -65,7 +65,7 @@ ResultRows result_rows(const Network& network, const Step& step, std::uint64_t i
     }
     bool by_image = false;
     std::vector<const ChainUse*> chains = chains_of(step);
-    if (step.before) chains.push_back(&*step.before);
+    for (const ChainUse& chain : step.before) chains.push_back(&chain);
     for (const ChainUse* const chain : chains) {
         for (const Operand& operand : chain->operands)
             by_image |= !result.is_shared && differs_by_image(network, operand);

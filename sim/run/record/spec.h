@@ -21,7 +21,7 @@ void read_record_json(const nlohmann::ordered_json& json, MachineConfig& machine
 
 SYSTOLE_RECORD_FIELDS(Mapping, join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay,
                       group_first_layers, pixel_blocks, split_channels, in_place, double_buffers, pipeline,
-                      overlap_transfers, order, cut_images, compare, join_results, combine_sums)
+                      overlap_transfers, order, cut_images, compare, join_results, combine_sums, keep_results)
 
 }  // namespace systole::machine
 

@@ -62,7 +62,7 @@ void describe(ConfigReader& reader, MappingKeys& keys) {
     };
     auto& [join_convolutions, join_by_cost, skip_zero_tiles, parts_by_delay, group_first_layers, pixel_blocks,
            split_channels, in_place, double_buffers, pipeline, overlap_transfers, order, cut_images, compare,
-           join_results, combine_sums] = keys.mapping;
+           join_results, combine_sums, keep_results] = keys.mapping;
     reader.field(key("join_convolutions"), join_convolutions);
     reader.field(key("join_by_cost"), join_by_cost);
     reader.field(key("skip_zero_tiles"), skip_zero_tiles);
@@ -79,6 +79,7 @@ void describe(ConfigReader& reader, MappingKeys& keys) {
     reader.field(key("compare"), compare);
     reader.field(key("join_results"), join_results);
     reader.field(key("combine_sums"), combine_sums);
+    reader.field(key("keep_results"), keep_results);
 }
 
 void describe(ConfigReader& reader, Model& model) {

@@ -221,7 +221,7 @@ Array GraphMaker::part(const Array& array, std::size_t axis, std::int64_t first,
 
 Array GraphMaker::reduce(std::string_view reduction, const Array& array, const Numbers& axes) {
     Array result = array;
-    std::vector<std::int64_t> reduced;
+    Numbers reduced;  // as axes of the value
     for (const std::int64_t axis : axes) {
         if (array.dimensions[place(axis)] == 1) continue;
         reduced.push_back(axis + 1);
@@ -229,12 +229,23 @@ Array GraphMaker::reduce(std::string_view reduction, const Array& array, const N
     }
     if (reduced.empty()) return array;
     std::ranges::sort(reduced);
-    result.id = append("word_reduce",
-                       {{"reduction", std::string(reduction)},
-                        {"axes", std::move(reduced)},
-                        {"keep", std::int64_t{1}},
-                        {"sum_tile", std::int64_t{0}}},
-                       {value_of(array)}, graph_type(array.type));
+    result.id = value_of(array);
+    const auto reduce_along = [&](Numbers some, DataType type) {
+        result.id = append("word_reduce",
+                           {{"reduction", std::string(reduction)},
+                            {"axes", std::move(some)},
+                            {"keep", std::int64_t{1}},
+                            {"sum_tile", std::int64_t{0}}},
+                           {result.id}, type);
+    };
+    const DataType type = graph_type(array.type);
+    const auto last = static_cast<std::int64_t>(array.dimensions.size());
+    if (reduced.size() > 1 && reduced.back() == last) {
+        // Each line of the last axis by itself, as it lies in the lanes: so its numbers stay where they are.
+        reduced.pop_back();
+        reduce_along({last}, type == DataType::Bfloat16 ? DataType::Float32 : type);
+    }
+    reduce_along(std::move(reduced), type);
     return result;
 }
 

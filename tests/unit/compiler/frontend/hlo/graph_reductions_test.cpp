@@ -1,5 +1,6 @@
 // Reductions of HLO as graphs of words, against plain loops.
 #include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hw/math/floats/float_values.h"
 #include "tests/support/random_runs.h"
 #include "tests/unit/compiler/frontend/hlo/hlo_runs.h"
 
@@ -128,6 +130,77 @@ TEST_CASE("Reductions begin with their initial value, computed or not, along any
             }
         }
     }
+}
+
+/// The sum of a block is by halves, with h the least power of two that is not less than half of its numbers;
+/// blocks are added in order.
+float sum_by_halves(std::vector<float> numbers) {
+    constexpr std::size_t block = 128;
+    float sum = 0;
+    for (std::size_t first = 0; first < numbers.size(); first += block) {
+        std::size_t count = std::min(block, numbers.size() - first);
+        while (count > 1) {
+            const std::size_t half = std::bit_ceil((count + 1) / 2);
+            for (std::size_t i = 0; i + half < count; ++i) numbers[first + i] += numbers[first + i + half];
+            count = half;
+        }
+        sum = first == 0 ? numbers[0] : sum + numbers[first];
+    }
+    return sum;
+}
+
+TEST_CASE("Sums along the last axis and others take each of its lines first, and round once",
+          "[hlo][graph][random]") {
+    std::mt19937 random(3);
+    std::uint32_t differ = 0;  // from sums of all numbers in a row
+    for (const std::string type : {"f32", "bf16"}) {
+        for (const Extents& dimensions : std::vector<Extents>{
+                 {3, 150}, {200, 5}, {2, 3, 140}, {150, 2, 7}, {4, 130, 3}, {1, 300}, {300, 1}, {2, 40, 1}}) {
+            const std::size_t last = dimensions.size() - 1;
+            for (std::size_t kept = 0; kept <= last; ++kept) {  // the last one: all axes are reduced
+                INFO(type << ", " << shape_text(type, dimensions) << ", kept " << kept);
+                const Plain array = plain(dimensions, [&](const Extents&) {
+                    const float number = std::uniform_real_distribution<float>(-1, 1)(random);
+                    const auto bits = std::bit_cast<std::uint32_t>(number);
+                    return type == "bf16" ? bits & 0xFFFF0000 : bits;
+                });
+                const bool has_kept = kept < last;
+                const bool has_lines = dimensions[last] > 1;
+                Words expected;
+                for (std::int64_t place = 0; place < (has_kept ? dimensions[kept] : 1); ++place) {
+                    std::vector<float> in_a_row;
+                    std::vector<float> of_lines;
+                    std::vector<float> line;
+                    for_each_index(dimensions, [&](const Extents& index) {
+                        if (has_kept && index[kept] != place) return;
+                        line.push_back(std::bit_cast<float>(array.at(index)));
+                        in_a_row.push_back(line.back());
+                        if (index[last] + 1 < dimensions[last]) return;
+                        of_lines.push_back(sum_by_halves(line));
+                        line.clear();
+                    });
+                    float sum = sum_by_halves(has_lines ? of_lines : in_a_row);
+                    differ += sum != sum_by_halves(in_a_row) ? 1 : 0;
+                    if (type == "bf16") sum = math::rounded_to_bfloat16(sum);
+                    expected.push_back(std::bit_cast<std::uint32_t>(sum));
+                }
+                HloModule module;
+                const std::int64_t combiner = module.combiner("add", type);
+                HloComputation entry = module.computation("main");
+                const std::int64_t operand = entry.parameter(shape_text(type, dimensions));
+                const std::int64_t start = entry.parameter(type + "[]");
+                const Extents left = has_kept ? Extents{dimensions[kept]} : Extents{};
+                // It begins with 0, which changes no sum but -0.
+                entry.add("reduce", shape_text(type, left), {operand, start}, {combiner});
+                for (std::size_t axis = 0; axis <= last; ++axis) {
+                    if (!has_kept || axis != kept)
+                        entry.last().add_dimensions(static_cast<std::int64_t>(axis));
+                }
+                CHECK(run(module, {array.words, {0}}) == std::vector<Words>{expected});
+            }
+        }
+    }
+    CHECK(differ > 10);
 }
 
 TEST_CASE("Narrow integers wrap around in sums and products", "[hlo][graph]") {

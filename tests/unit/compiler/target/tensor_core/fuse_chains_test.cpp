@@ -69,6 +69,34 @@ TEST_CASE("Short work on one tensor is done by each of its readers", "[tensor_co
     CHECK(chains_in(tensor_core::fuse_chains(graph)) == 2);
 }
 
+TEST_CASE("Where an instruction has no room for both, each reader has its own copy of small work",
+          "[tensor_core]") {
+    // A mask of a column and a row, and two tensors beside two columns: five sources, of four.
+    const auto graph_with = [](const std::string& outputs, const std::string& label) {
+        return graph_of_text("graph \"g\"\ninputs %0, %1, %2, %3, %4, %5\noutputs " + outputs +
+                             "\n%0 float32 1x4x8 \"x\"\n%1 float32 1x4x1 \"m\"\n%2 float32 1x4x1 \"l\"\n"
+                             "%3 int32 " +
+                             label +
+                             " \"labels\"\n%4 int32 1x1x8 \"row\"\n%5 float32 1x4x1 \"n\"\n"
+                             "%6 int32 1x4x8 \"mask\"\n%7 float32 1x4x8 \"a\"\n%8 float32 1x4x8 \"b\"\n"
+                             "%6 = word_chain(%3, %4) \"mask\" {steps [\"equal_int 0 1\"]}\n"
+                             "%7 = word_chain(%0, %1, %2, %6) \"a\" {steps [\"add 0 1\", \"add 4 2\", "
+                             "\"select 3 5 0\"]}\n"
+                             "%8 = word_chain(%0, %1, %5, %6) \"b\" {steps [\"add 0 1\", \"multiply 4 2\", "
+                             "\"select 3 5 1\"]}\n");
+    };
+    const ir::Graph copied = tensor_core::fuse_chains(graph_with("%7, %8", "1x4x1"));
+    CHECK_FALSE(ir::find_fault(copied));
+    REQUIRE(chains_in(copied) == 4);
+    // Each stands before its reader.
+    CHECK(copied.nodes[1].inputs.back() == copied.nodes[0].output());
+    CHECK(copied.nodes[3].inputs.back() == copied.nodes[2].output());
+    CHECK(copied.nodes[0].inputs == copied.nodes[2].inputs);
+    // An output is there anyway, and what is as large as the mask is no less to read than the mask itself.
+    CHECK(chains_in(tensor_core::fuse_chains(graph_with("%7, %8, %6", "1x4x1"))) == 3);
+    CHECK(chains_in(tensor_core::fuse_chains(graph_with("%7, %8", "1x4x8"))) == 3);
+}
+
 TEST_CASE("A bfloat16 between chains is rounded when it is no value any more", "[tensor_core]") {
     const ir::Graph graph = graph_of_text(
         "graph \"g\"\ninputs %0, %1\noutputs %4\n%0 float32 1x4 \"x\"\n%1 bfloat16 1x4 \"y\"\n"

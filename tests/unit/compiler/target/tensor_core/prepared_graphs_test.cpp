@@ -8,6 +8,7 @@
 #include "compiler/operators/operator.h"
 #include "compiler/target/tensor_core/equal_nodes.h"
 #include "compiler/target/tensor_core/narrow_images.h"
+#include "compiler/target/tensor_core/needless_reshapes.h"
 #include "compiler/target/tensor_core/relu_masks.h"
 #include "tests/support/text_graphs.h"
 
@@ -55,6 +56,38 @@ TEST_CASE("Nodes that do the same with the same values are one", "[tensor_core]"
     CHECK(tensor_core::without_equal_nodes(borders).nodes.size() == 3);
     const std::string output = "graph \"g\"\ninputs %0\noutputs %3, %2\n" + values + same + sum;
     CHECK(without_equal(output) == to_text(graph_of_text(output)));
+}
+
+/// A column that becomes a row, with which work is done, and a column again, which `reader` reads.
+std::string between_reshapes(const std::string& work, const std::string& outputs, const std::string& back,
+                             const std::string& reader) {
+    return "graph \"g\"\ninputs %0, %1\noutputs " + outputs +
+           "\n%0 float32 1x4x1 \"x\"\n%1 float32 1x4 \"z\"\n%2 float32 1x4 \"r\"\n%3 float32 1x4 \"c\"\n"
+           "%4 float32 " +
+           back + " \"b\"\n%5 float32 " + back +
+           " \"y\"\n"
+           "%2 = reshape(%0) \"r\" {shape [1, 4]}\n%3 = " +
+           work + "%4 = reshape(%3) \"b\" {shape [" + (back == "1x4x1" ? "1, 4, 1" : "1, 2, 2") + "]}\n" +
+           reader;
+}
+
+TEST_CASE("Work between a reshape and one back is done without them", "[tensor_core]") {
+    const auto without = [](const std::string& text) {
+        return to_text(tensor_core::without_needless_reshapes(graph_of_text(text)));
+    };
+    const std::string own = "word_chain(%2) \"c\" {steps [\"constant 0xff800000\", \"maximum 0 1\"]}\n";
+    const std::string reader = "%5 = word_chain(%4) \"y\" {steps [\"exp 0\"]}\n";
+    CHECK(without(between_reshapes(own, "%5", "1x4x1", reader)) ==
+          "graph \"g\"\ninputs %0, %1\noutputs %3\n%0 float32 1x4x1 \"x\"\n%1 float32 1x4 \"z\"\n"
+          "%2 float32 1x4x1 \"c\"\n%3 float32 1x4x1 \"y\"\n"
+          "%2 = word_chain(%0) \"c\" {steps [\"constant 0xff800000\", \"maximum 0 1\"]}\n"
+          "%3 = word_chain(%2) \"y\" {steps [\"exp 0\"]}\n");
+    // Back to another shape; another reader; another operand that is no reshape; a result that is an output.
+    for (const std::string& text :
+         {between_reshapes(own, "%5", "1x2x2", reader), between_reshapes(own, "%5, %3", "1x4x1", reader),
+          between_reshapes("word_chain(%2, %1) \"c\" {steps [\"add 0 1\"]}\n", "%5", "1x4x1", reader),
+          between_reshapes(own, "%4, %5", "1x4x1", reader)})
+        CHECK(without(text) == to_text(graph_of_text(text)));
 }
 
 /// A number, max(number, 0), which a product reads, and whether the number is above 0; the latter first.

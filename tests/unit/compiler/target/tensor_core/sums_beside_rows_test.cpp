@@ -23,7 +23,7 @@ using namespace systole::tests;
 
 namespace {
 
-struct Sizes {
+struct RowSizes {
     std::uint32_t rows = 1;
     std::uint32_t columns = 1;
     std::uint32_t lanes = 16;
@@ -31,7 +31,7 @@ struct Sizes {
 };
 
 /// Of rows x and g: the sum of g; of x times g, plus the first sum; a chain of all of them; its sum.
-ir::Graph sums(const Sizes& sizes) {
+ir::Graph sums(const RowSizes& sizes) {
     const std::string rows = fmt::format("1x{}x{}", sizes.rows, sizes.columns);
     const std::string row = fmt::format("1x1x{}", sizes.columns);
     const char* const type = sizes.is_bfloat16 ? "bfloat16" : "float32";
@@ -65,16 +65,16 @@ ir::Graph sums(const Sizes& sizes) {
 }  // namespace
 
 TEST_CASE("Sums beside rows have the reference's bits", "[tensor_core][sums]") {
-    std::map<std::string, int> met;
+    std::map<std::string, std::uint32_t> met;
     const std::uint32_t runs = random_runs(150);
     for (std::uint32_t seed = 1; seed <= runs; ++seed) {
         std::mt19937 random(seed);
         const auto below = [&](std::uint32_t limit) { return static_cast<std::uint32_t>(random() % limit); };
         const machine::MachineConfig machine = random_core(random);
-        const Sizes sizes{.rows = 1 + below(below(2) == 0 ? 20 : 200),
-                          .columns = 1 + below(20),
-                          .lanes = machine.vector_unit.lanes,
-                          .is_bfloat16 = below(2) == 0};
+        const RowSizes sizes{.rows = 1 + below(below(2) == 0 ? 20 : 200),
+                             .columns = 1 + below(20),
+                             .lanes = machine.vector_unit.lanes,
+                             .is_bfloat16 = below(2) == 0};
         const ir::Graph graph = sums(sizes);
         const mapping::Batches batches{.batch = 1 + below(3), .inferences = 3};
         INFO("seed " << seed << ": " << machine::to_json(machine).dump() << "\n"
@@ -90,16 +90,16 @@ TEST_CASE("Sums beside rows have the reference's bits", "[tensor_core][sums]") {
             program = random_program(random, graph, machine, batches).program;
         } catch (const ModelError& error) {
             REQUIRE(std::string(error.what()).find("rows of vector memory") != std::string::npos);
-            ++met["no room"];
             continue;
         }
         const WordTensors inputs = random_inputs(random, graph, batches.inferences);
+        ++met["with room"];
         check_bits(program, machine, inputs, expected_outputs(graph, batches, inputs), seed % 5 == 0);
     }
-    CHECK(met["no room"] * 4 <= static_cast<int>(runs));
+    CHECK(met["with room"] >= random_share(112));
     for (const char* const what : {"beside chains", "beside sums", "packed"}) {
         INFO(what << ": " << met[what]);
-        CHECK(met[what] * 10 >= static_cast<int>(runs));
+        CHECK(met[what] >= random_share(15));
     }
 }
 

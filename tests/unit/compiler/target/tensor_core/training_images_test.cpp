@@ -202,8 +202,9 @@ TEST_CASE("Steps of training images give the reference's bits", "[tensor_core][t
         for (const Step& step : network.steps) {
             if (step.by_depth) ++met[step.window ? "kernels line by line" : "rows of both operands"];
             if (step.by_depth && !step.chains.empty()) ++met["chains behind parts of the depth"];
-            if (step.before) ++met["chains before reductions"];
-            if (step.before && network.tensors[step.source].is_packed) ++met["packed rows before reductions"];
+            if (!step.before.empty()) ++met["chains before reductions"];
+            if (!step.before.empty() && network.tensors[step.source].is_packed)
+                ++met["packed rows before reductions"];
             if (step.by_depth && network.tensors[step.source].is_packed) ++met["packed rows by parts"];
             if (!step.sums.empty())
                 ++met[step.kind == StepKind::Chain ? "sums beside chains" : "sums beside sums"];

@@ -8,11 +8,12 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "base/arithmetic.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
 #include "compiler/operators/operator.h"
@@ -218,6 +219,38 @@ TEST_CASE("A step reads and writes what it must: 28 bytes a parameter for the op
     CHECK(moved({}) < (0.5 + 1 + 8) * 1.03);
     // Three chains read the gradient again, and what they have computed.
     CHECK(moved({.joins_steps = false}) > 0.5 + 1 + 10.9);
+}
+
+TEST_CASE("Results that are not kept are written once, and read by each step that needs them",
+          "[tensor_core][training_steps]") {
+    // Many examples in narrow layers, for all of which there is room, in rows of 16 words.
+    const std::uint32_t examples = 512;
+    const ir::Graph graph =
+        prepared(TrainingStep({.examples = examples, .widths = {16, 16, 16, 16}, .sum_tile = 16}).graph());
+    const machine::MachineConfig machine = tests::core_of_16_lanes(16384);
+    const auto mapped = [&](Network& network) {
+        return tests::rows_moved(
+            map_program(network, machine, {.images = 1}, {.batch = 1, .inferences = 1}).program);
+    };
+    Network keeping = make_network(graph, machine, 1);
+    const std::uint64_t least = mapped(keeping);
+    Network apart = make_network(graph, machine, 1, {.keeps_results = false});
+    const std::uint64_t most = mapped(apart);
+    std::uint64_t kept = 0;
+    for (const Step& step : keeping.steps) {
+        const auto count = [&](const std::vector<TensorId>& ids) {
+            for (const TensorId id : std::set(ids.begin(), ids.end())) {
+                const Tensor& tensor = keeping.tensors[id];
+                CHECK(apart.tensors[id].home == Home::Hbm);
+                if (tensor.home != Home::VectorMemory) continue;
+                kept += tensor.memory_rows(tensor.rows) * divide_up(tensor.columns, std::uint64_t{16});
+            }
+        };
+        count(read_by(step));
+        count(written_by(step));
+    }
+    CHECK(kept > 12 * examples / 2);
+    CHECK(most - least == kept);
 }
 
 TEST_CASE("Rows of bfloat16 take half of the transfers", "[tensor_core][training_steps]") {
