@@ -21,6 +21,8 @@ void* allocate_zeroed(std::size_t bytes, Backing backing) {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (backing == Backing::Unchecked ? MAP_NORESERVE : 0);
     void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
+    // Each process of a simulation touches its memory anew: page by page, that took a third of its time.
+    ::madvise(memory, bytes, MADV_HUGEPAGE);
     return memory;
 }
 
