@@ -139,17 +139,25 @@ ChildProcess::~ChildProcess() {
 }
 
 ChildAnswer ChildProcess::run(const std::function<std::string()>& work) {
+    start(work);
+    return answer();
+}
+
+void ChildProcess::start(const std::function<std::string()>& work) {
     wait();
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail_with_errno("pipe");
-    const Descriptor from(ends[0]);
-    Descriptor to(ends[1]);
+    from_ = Descriptor(ends[0]);
+    const Descriptor to(ends[1]);
     const pid_t parent = ::getpid();
     process_ = ::fork();
     if (process_ < 0) fail_with_errno("fork");
     if (process_ == 0) be_child(work, to.number(), parent);
-    to.close();
-    std::optional<std::string> answer = read_message(from.number());
+}
+
+ChildAnswer ChildProcess::answer() {
+    const std::optional<std::string> answer = read_message(from_.number());
+    from_.close();
     if (!answer || answer->empty()) return {.is_result = false, .died = true, .bytes = ending_text(wait())};
     const bool returned = answer->front() == returned_mark;
     return {.is_result = returned, .died = false, .bytes = answer->substr(1)};

@@ -68,11 +68,16 @@ public:
     /// std::system_error if the system gives no process or pipe.
     ChildAnswer run(const std::function<std::string()>& work);
 
+    /// The same in two halves: between them, other copies may work, too.
+    void start(const std::function<std::string()>& work);
+    ChildAnswer answer();
+
 private:
     /// Waits for the end of the copy that has answered. Returns its status.
     int wait();
 
     int process_ = -1;  ///< the copy that has not been waited for; -1: none
+    Descriptor from_;   ///< where its answer comes from
 };
 
 /// "signal 9 (Killed)" or "code 3".
