@@ -31,4 +31,7 @@ struct TapPhase {
 /// Phases with outputs. Takes no time and memory for the zeros, of which there may be very many.
 std::vector<TapPhase> phases_of(const SpreadWindows& windows);
 
+/// The taps that all windows meet together. Takes time for taps or windows alone, whichever are fewer.
+std::uint64_t met_taps(const SpreadWindows& windows);
+
 }  // namespace systole::operators

@@ -99,13 +99,6 @@ WordConvolutionWork convolution_work(const ir::NodeView& view) {
             .groups = groups};
 }
 
-/// Taps that all windows of one direction meet together.
-std::uint64_t met_taps(const SpreadWindows& axis) {
-    std::uint64_t taps = 0;
-    for (const TapPhase& phase : phases_of(axis)) taps += phase.taps.size() * phase.outputs.size();
-    return taps;
-}
-
 /// The windows that meet the same taps, for one group of channels and filters.
 class PhaseProduct {
 public:
