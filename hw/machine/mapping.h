@@ -78,7 +78,7 @@ constexpr Mapping mapping_named(MappingName name, bool overlap = true, bool cut_
             .compare = best,
             .join_results = best,
             .combine_sums = best,
-            .keep_results = true};
+            .keep_results = best};
 }
 
 /// Whether the program depends on more of the machine than its sizes: on what work costs.
