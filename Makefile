@@ -66,9 +66,9 @@ install: packages-build
 	cmake --install build/release --prefix "$(abspath $(PREFIX))"
 
 test: packages-test
-	cmake --preset dev
-	cmake --build --preset dev --parallel $(JOBS)
-	scripts/in_temporary_folder.sh ctest --preset dev --parallel $(JOBS)
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS)
+	scripts/in_temporary_folder.sh ctest --preset release --parallel $(JOBS)
 
 sanitize: packages-test
 	cmake --preset sanitize
@@ -102,17 +102,17 @@ format-check: packages-test
 
 # On what differs from the commit in .ci/green, which passed all checks; TIDY=--all for all sources.
 tidy: packages-test
-	cmake --preset dev
-	scripts/tidy.py build/dev $(TIDY) --jobs $(JOBS)
+	cmake --preset release
+	scripts/tidy.py build/release $(TIDY) --jobs $(JOBS)
 
 includes: packages-test
 	scripts/missing_includes.py
 
 # All tests, the random ones with RANDOM_PERCENT of the runs that `make test` gives them.
 random: packages-test
-	cmake --preset dev
-	cmake --build --preset dev --parallel $(JOBS)
-	SYSTOLE_RANDOM_PERCENT=$(RANDOM_PERCENT) ctest --preset dev --parallel $(JOBS)
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS)
+	SYSTOLE_RANDOM_PERCENT=$(RANDOM_PERCENT) ctest --preset release --parallel $(JOBS)
 
 mutants: packages-test
 	scripts/mutants.py $(MUTANTS) --jobs $(JOBS)
@@ -124,21 +124,21 @@ mutants-random: packages-mutants
 	/usr/bin/python3 scripts/mutants.py --random $(MUTANTS_DRAWN) --seed $(MUTANT_SEEDS) --when "$(MUTANTS_WHEN)" --jobs $(JOBS)
 
 kill-test: packages-test
-	cmake --preset dev
-	cmake --build --preset dev --parallel $(JOBS) --target system sim
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target system sim
 	SYSTOLE_KILLS=$(KILLS) SYSTOLE_KILL_POINTS=$(KILL_POINTS) SYSTOLE_KILL_SEED=$(KILL_SEED) \
-	    build/dev/system "Killed processes lose only the points under way"
+	    build/release/system "Killed processes lose only the points under way"
 
 # A Slurm of one node, as root.
 cluster-test: packages-cluster
-	cmake --preset dev
-	cmake --build --preset dev --parallel $(JOBS) --target system sim
-	scripts/cluster.sh build/dev/system "[cluster]~[.long]"
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target system sim
+	scripts/cluster.sh build/release/system "[cluster]~[.long]"
 
 cluster-test-long: packages-cluster
-	cmake --preset dev
-	cmake --build --preset dev --parallel $(JOBS) --target system sim
-	scripts/cluster.sh build/dev/system "[cluster]"
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target system sim
+	scripts/cluster.sh build/release/system "[cluster]"
 
 # Other people's programs compute what sim must compute; tests/judges/README.md says how. Not part of `make test`.
 judge: packages-judge

@@ -53,6 +53,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND (SYSTOLE_SANITIZE OR CMAKE_BUILD_TYP
         -Wno-maybe-uninitialized)
     target_compile_options(systole_options INTERFACE "$<BUILD_INTERFACE:${misled}>")
 endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    # Tests spend their time in what they test.
+    list(APPEND SYSTOLE_TEST_OPTIONS -O1)
+endif()
 if(SYSTOLE_FUZZ)
     target_compile_options(systole_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined
         -fno-sanitize-recover=all)

@@ -96,10 +96,10 @@ def changed_files(root, commit, build):
         subprocess.run(f"git archive {commit} | tar -x -C '{before}'", shell=True, check=True, cwd=root)
         options = old_options = {}
         if any(map(OF_CMAKE.search, differing)):
-            configured = subprocess.run(["cmake", "--preset", "dev"], cwd=before, capture_output=True)
+            configured = subprocess.run(["cmake", "--preset", "release"], cwd=before, capture_output=True)
             if configured.returncode != 0:
                 return None, f"the build of {commit[:10]} cannot be configured here"
-            options, old_options = options_of(build, root), options_of(before / "build/dev", before)
+            options, old_options = options_of(build, root), options_of(before / "build/release", before)
 
         def is_same(new, old):
             return (old is not None and options.get(new) == old_options.get(old)
