@@ -41,23 +41,24 @@ RunSpec with_made_up_input(RunSpec spec) {
 }  // namespace
 
 RepeatedRun::RepeatedRun(RunSpec spec)
-    : spec_(with_made_up_input(std::move(spec))), prepared_(prepare(spec_)) {
-    if (!prepared_.graph || !prepared_.of_arrays) {
+    : spec_(with_made_up_input(std::move(spec))), graph_(read_model(spec_).graph) {
+    if (!takes_arrays(graph_, spec_.machine)) {
         throw machine::ConfigError(
             fmt::format("{}: its inputs and outputs are images and classes; arrays of a program are needed",
-                        prepared_.program.model));
+                        graph_.name));
     }
-    inputs_ = array_tensors(*prepared_.graph);
+    inputs_ = array_tensors(graph_);
 }
 
 std::vector<OutputArray> RepeatedRun::run(std::span<const OutputArray> arrays) {
     if (arrays.size() != inputs_.size()) throw std::logic_error("a run needs an array of each input");
+    if (!prepared_) prepared_ = prepare(spec_);
     for (std::size_t i = 0; i < arrays.size(); ++i)
-        prepared_.inputs[i] = named_array(
+        prepared_->inputs[i] = named_array(
             {.shape = {arrays[i].shape.begin(), arrays[i].shape.end()}, .words = words_of(arrays[i])},
             inputs_[i], inputs_[i].name);
     const ChildAnswer answer = child_.run([&] {
-        RunRecord record = simulate(spec_, prepared_);
+        RunRecord record = simulate(spec_, *prepared_);
         return to_bytes(
             RunAnswer{.cycles = record.cycles, .outputs = std::move(record.answers.output_arrays)});
     });
