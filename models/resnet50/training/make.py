@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes the HLO programs of this folder: a training step of Keras' ResNet-50 in mixed precision.
 
-    build/judges/env_jax/bin/python models/resnet50/training/make.py [FOLDER]
+    build/judges/env_jax/bin/python models/resnet50/training/make.py [FOLDER] [--float32]
 
+With --float32, layers compute in float32, too: such a step needs more memory than a core of TPU v2 has, and is not shipped.
 tests/judges/make_environment.sh jax makes the environment, with Keras 3 and JAX. The programs are what a Cloud TPU's
 compiler is given: serialized HLO modules, without anything that names a place on this machine.
 """
@@ -36,7 +37,9 @@ MOMENTUM = 0.9
 WEIGHT_DECAY = 1e-4
 
 # Variables are float32, and what layers compute is bfloat16, but for means and variances.
-keras.config.set_dtype_policy("mixed_bfloat16")
+IN_FLOAT32 = "--float32" in sys.argv
+if not IN_FLOAT32:
+    keras.config.set_dtype_policy("mixed_bfloat16")
 model = keras.applications.ResNet50(
     weights=None, input_shape=(SIDE, SIDE, 3), classes=CLASSES, classifier_activation=None)
 optimizer = keras.optimizers.SGD(LEARNING_RATE, momentum=MOMENTUM)
@@ -99,7 +102,10 @@ def write(path, function, *arguments, **options):
 
 
 def main():
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    folders = [Path(argument) for argument in sys.argv[1:] if argument != "--float32"]
+    if IN_FLOAT32 and not folders:
+        sys.exit("--float32 needs a folder: the programs of this one are in mixed precision")
+    folder = folders[0] if folders else FOLDER
     variables = {path: jax.ShapeDtypeStruct(variable.shape, variable.dtype)
                  for path, variable in (TRAINABLE | OTHERS | OF_OPTIMIZER).items()}
 
