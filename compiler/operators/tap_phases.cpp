@@ -68,6 +68,10 @@ std::vector<TapPhase> phases_of(const SpreadWindows& windows) {
     return phases;
 }
 
+std::uint64_t phase_count(const SpreadWindows& windows) {
+    return std::min(windows.outputs, windows.spread / std::gcd(windows.stride, windows.spread));
+}
+
 std::uint64_t met_taps(const SpreadWindows& windows) {
     const auto count = [&](std::int64_t step, std::int64_t few, std::int64_t other_step, std::int64_t many) {
         const Multiples others(other_step, many, windows.spread);

@@ -28,8 +28,10 @@ struct TapPhase {
     std::vector<std::uint32_t> taps;     ///< of the kernel; equally far apart
     std::vector<std::uint32_t> outputs;  ///< likewise
 };
-/// Phases with outputs. Takes no time and memory for the zeros, of which there may be very many.
+/// Phases with outputs. Takes no time and memory for the zeros, of which there may be very many; but there
+/// may be as many phases as outputs.
 std::vector<TapPhase> phases_of(const SpreadWindows& windows);
+std::uint64_t phase_count(const SpreadWindows& windows);
 
 /// The taps that all windows meet together. Takes time for taps or windows alone, whichever are fewer.
 std::uint64_t met_taps(const SpreadWindows& windows);

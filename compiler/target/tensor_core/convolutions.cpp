@@ -1,8 +1,11 @@
 // Convolutions of images along any axes, with kernels that may be computed: one product, or one for each set
 // of images, group of channels, and phase of windows between whose taps zeros are left out; then the results
 // go to their places.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -10,8 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
 #include "compiler/operators/leading_axes.h"
+#include "compiler/operators/tap_phases.h"
 #include "compiler/target/tensor_core/constant_words.h"
 #include "compiler/target/tensor_core/network_builder.h"
 #include "compiler/target/tensor_core/phase_windows.h"
@@ -62,20 +67,23 @@ public:
         const auto spread = [&](const char* name) {
             return static_cast<std::uint32_t>(view_.node().integer(name));
         };
-        const std::vector<PhaseWindows> lines = phase_windows({.pixels = image_.height,
-                                                               .spread = spread("spread_y"),
-                                                               .kernel = window_.kernel_height,
-                                                               .stride = window_.stride_y,
-                                                               .pad = window_.pad_top,
-                                                               .dilation = window_.dilation_y,
-                                                               .outputs = output_.height});
-        const std::vector<PhaseWindows> columns = phase_windows({.pixels = image_.width,
-                                                                 .spread = spread("spread_x"),
-                                                                 .kernel = window_.kernel_width,
-                                                                 .stride = window_.stride_x,
-                                                                 .pad = window_.pad_left,
-                                                                 .dilation = window_.dilation_x,
-                                                                 .outputs = output_.width});
+        const operators::SpreadWindows rows{.pixels = image_.height,
+                                            .spread = spread("spread_y"),
+                                            .kernel = window_.kernel_height,
+                                            .stride = window_.stride_y,
+                                            .pad = window_.pad_top,
+                                            .dilation = window_.dilation_y,
+                                            .outputs = output_.height};
+        const operators::SpreadWindows pixels{.pixels = image_.width,
+                                              .spread = spread("spread_x"),
+                                              .kernel = window_.kernel_width,
+                                              .stride = window_.stride_x,
+                                              .pad = window_.pad_left,
+                                              .dilation = window_.dilation_x,
+                                              .outputs = output_.width};
+        check_products(operators::phase_count(rows) * operators::phase_count(pixels));
+        const std::vector<PhaseWindows> lines = phase_windows(rows);
+        const std::vector<PhaseWindows> columns = phase_windows(pixels);
         const bool is_whole = image_sets.size() == 1 && groups_ == 1 && lines.size() == 1 &&
                               columns.size() == 1 && lines[0].taps.size() == window_.kernel_height &&
                               columns[0].taps.size() == window_.kernel_width && lines[0].skipped == 0 &&
@@ -106,6 +114,16 @@ public:
     }
 
 private:
+    /// Windows that meet other taps of the kernel are another product, which is a step.
+    static void check_products(std::uint64_t products) {
+        constexpr std::uint64_t most_products = std::uint64_t{1} << 14;
+        if (products <= most_products) return;
+        throw ModelError(fmt::format(
+            "the zeros between the pixels of its image make it {} products on a tensor core; at most {} are "
+            "possible",
+            products, most_products));
+    }
+
     /// Which images meet which kernel, and where the result belongs.
     struct ImageSet {
         std::size_t images = 0;

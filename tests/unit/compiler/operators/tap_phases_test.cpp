@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
+#include <vector>
 
 #include "tests/support/random_runs.h"
 
@@ -38,7 +39,9 @@ TEST_CASE("Phases have each window once, with the taps that it meets", "[operato
         INFO("seed " << seed);
         std::uint64_t met = 0;
         std::uint64_t all = 0;
-        for (const operators::TapPhase& phase : operators::phases_of(windows)) {
+        const std::vector<operators::TapPhase> phases = operators::phases_of(windows);
+        CHECK(operators::phase_count(windows) == phases.size());
+        for (const operators::TapPhase& phase : phases) {
             met += phase.taps.size() * phase.outputs.size();
             all += phase.outputs.size();
             for (const std::uint32_t output : phase.outputs) {
