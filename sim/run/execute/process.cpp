@@ -135,7 +135,7 @@ std::string ending_text(int status) {
 }
 
 ChildProcess::~ChildProcess() {
-    wait();
+    give_up();
 }
 
 ChildAnswer ChildProcess::run(const std::function<std::string()>& work) {
@@ -144,7 +144,7 @@ ChildAnswer ChildProcess::run(const std::function<std::string()>& work) {
 }
 
 void ChildProcess::start(const std::function<std::string()>& work) {
-    wait();
+    give_up();
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail_with_errno("pipe");
     from_ = Descriptor(ends[0]);
@@ -161,6 +161,13 @@ ChildAnswer ChildProcess::answer() {
     if (!answer || answer->empty()) return {.is_result = false, .died = true, .bytes = ending_text(wait())};
     const bool returned = answer->front() == returned_mark;
     return {.is_result = returned, .died = false, .bytes = answer->substr(1)};
+}
+
+void ChildProcess::give_up() {
+    // Nobody reads what it would answer, and it would wait for a reader.
+    if (process_ > 0 && from_.number() >= 0) ::kill(process_, SIGKILL);
+    from_.close();
+    wait();
 }
 
 int ChildProcess::wait() {

@@ -68,12 +68,15 @@ public:
     /// std::system_error if the system gives no process or pipe.
     ChildAnswer run(const std::function<std::string()>& work);
 
-    /// The same in two halves: between them, other copies may work, too.
+    /// The same in two halves: between them, other copies may work, too. A copy that is not asked for its
+    /// answer is ended.
     void start(const std::function<std::string()>& work);
     ChildAnswer answer();
 
 private:
-    /// Waits for the end of the copy that has answered. Returns its status.
+    /// Ends the copy, if it has not answered.
+    void give_up();
+    /// Waits for the end of the copy. Returns its status.
     int wait();
 
     int process_ = -1;  ///< the copy that has not been waited for; -1: none
