@@ -50,9 +50,13 @@ RepeatedRun::RepeatedRun(RunSpec spec)
     inputs_ = array_tensors(graph_);
 }
 
+void RepeatedRun::compile() {
+    if (!prepared_) prepared_ = prepare(spec_);
+}
+
 std::vector<OutputArray> RepeatedRun::run(std::span<const OutputArray> arrays) {
     if (arrays.size() != inputs_.size()) throw std::logic_error("a run needs an array of each input");
-    if (!prepared_) prepared_ = prepare(spec_);
+    compile();
     for (std::size_t i = 0; i < arrays.size(); ++i)
         prepared_->inputs[i] = named_array(
             {.shape = {arrays[i].shape.begin(), arrays[i].shape.end()}, .words = words_of(arrays[i])},

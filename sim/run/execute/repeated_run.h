@@ -15,14 +15,17 @@
 namespace systole::run {
 
 /// Runs a network of arrays (sim/run/arrays.h) again and again, on other inputs each time. It is read at
-/// once, and compiled once, for the first run; each run is simulated in a process of its own, since the
-/// SystemC kernel has one simulation. This process must have no other thread and must not have begun a
-/// simulation.
+/// once, and compiled once, at the latest for the first run; each run is simulated in a process of its own,
+/// since the SystemC kernel has one simulation. This process must have no other thread and must not have
+/// begun a simulation.
 class RepeatedRun {
 public:
     /// `spec` needs no data. Throws as `read_model` does, and ConfigError for a network that is none of
     /// arrays.
     explicit RepeatedRun(RunSpec spec);
+
+    /// Throws as `prepare` does.
+    void compile();
 
     const ir::Graph& graph() const { return graph_; }
     const RunSpec& spec() const { return spec_; }

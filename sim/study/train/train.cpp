@@ -55,6 +55,7 @@ std::uint32_t largest(std::span<const float> answers) {
 }  // namespace
 
 Evaluation::Evaluation(run::RunSpec spec, const std::vector<InputTensor>& state) : program_(std::move(spec)) {
+    program_.compile();  // an impossible one is refused before an epoch has been trained
     const std::vector<InputTensor>& inputs = program_.inputs();
     std::vector<std::size_t> others;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -131,6 +132,7 @@ std::vector<std::uint32_t> Evaluation::answers(const std::vector<OutputArray>& s
 }
 
 Training::Training(Order order) : order_(std::move(order)), program_(with_state(order_.step, order_.file)) {
+    if (!order_.step.timing_only) program_.compile();  // else it is compiled where it is timed
     find_inputs();
     if (order_.forward) evaluation_ = std::make_unique<Evaluation>(*order_.forward, state_inputs_);
     read_data();

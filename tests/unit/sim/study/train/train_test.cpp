@@ -409,6 +409,16 @@ TEST_CASE("Behind each epoch, the examples that are kept back are answered and h
     CHECK(*std::ranges::min_element(shares) < 1.0);
 }
 
+TEST_CASE("A program that answers and does not fit is refused before the first step", "[train]") {
+    for (const bool timing_only : {false, true}) {
+        Evaluated made;
+        made.order.step.timing_only = timing_only;
+        made.order.forward->timing_only = timing_only;
+        made.order.forward->machine.hbm.bytes = made.order.forward->machine.vector_row_bytes();
+        CHECK_THAT(error_of(made), Catch::Contains("high-bandwidth memory"));
+    }
+}
+
 TEST_CASE("Other examples are evaluated on where they are given", "[train]") {
     Evaluated made;
     made.order.validation_split = 0.0;
