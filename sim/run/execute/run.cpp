@@ -321,7 +321,7 @@ public:
     void run(const Progress& progress) {
         if (!progress) return system_->run();
         constexpr Cycle pause = 1'000'000;  // simulated in a few hundredths of a second
-        const auto instructions = static_cast<std::uint64_t>(program_.instructions.size());
+        const std::uint64_t instructions = program_.instructions.size() * listeners_.size();  // of all cores
         system_->run([&](hw::InstructionNumber issued) { progress(issued, instructions); }, pause);
     }
 
