@@ -65,7 +65,7 @@ def rules_for(path):
 def changed_files(root, commit, build):
     """The sources and headers that differ from the commit, or None for all, and why.
 
-    `build` is a folder in which the preset `dev` is configured. Where files of CMake differ, that is done for the
+    `build` is a folder in which the preset `release` is configured. Where files of CMake differ, that is done for the
     commit as well, in seconds.
     """
     def git(*arguments):

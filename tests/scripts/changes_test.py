@@ -25,8 +25,8 @@ file(GLOB_RECURSE sources hw/*.cpp base/*.cpp sim/*.cpp tests/*.cpp)
 add_library(small ${sources})
 target_include_directories(small PRIVATE "${CMAKE_SOURCE_DIR}")
 """,
-    "CMakePresets.json": """{"version": 6, "configurePresets": [{"name": "dev", "generator": "Ninja",
-  "binaryDir": "${sourceDir}/build/dev", "cacheVariables": {"CMAKE_CXX_FLAGS": "-Og", "CMAKE_UNITY_BUILD": "ON"}}]}
+    "CMakePresets.json": """{"version": 6, "configurePresets": [{"name": "release", "generator": "Ninja",
+  "binaryDir": "${sourceDir}/build/release", "cacheVariables": {"CMAKE_CXX_FLAGS": "-Og", "CMAKE_UNITY_BUILD": "ON"}}]}
 """,
     "cmake/Options.cmake": "add_compile_options(-Wall)\n",
     "scripts/packages_build.txt": "cmake\n",
@@ -72,8 +72,8 @@ class Changed(unittest.TestCase):
         return self.git("rev-parse", "HEAD")
 
     def changed(self):
-        subprocess.run(["cmake", "--preset", "dev"], cwd=self.root, check=True, capture_output=True)
-        return changed_files(self.root, self.commit, self.root / "build/dev")[0]
+        subprocess.run(["cmake", "--preset", "release"], cwd=self.root, check=True, capture_output=True)
+        return changed_files(self.root, self.commit, self.root / "build/release")[0]
 
     def move_base(self):
         self.git("mv", "hw/base", "base")
