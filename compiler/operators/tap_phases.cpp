@@ -35,7 +35,10 @@ public:
     std::uint64_t with_rest(std::int64_t rest) const {
         if (rest % divisor_ != 0) return 0;
         const std::int64_t reduced = (rest / divisor_ % period_ + period_) % period_;
-        const std::int64_t first = reduced * inverse_ % period_;  // both are below 2^32
+        // Both are below 2^32.
+        const auto first = static_cast<std::int64_t>(static_cast<std::uint64_t>(reduced) *
+                                                     static_cast<std::uint64_t>(inverse_) %
+                                                     static_cast<std::uint64_t>(period_));
         return first < count_ ? static_cast<std::uint64_t>((count_ - 1 - first) / period_ + 1) : 0;
     }
 

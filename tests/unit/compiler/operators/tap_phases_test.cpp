@@ -66,4 +66,11 @@ TEST_CASE("Taps that windows meet are counted where zeros, windows or taps are v
               {.pixels = 2, .spread = many - 1, .kernel = 3, .pad = 2, .outputs = many + 2}) == 6);
     CHECK(operators::met_taps({.spread = 1, .kernel = 5, .outputs = many}) == std::uint64_t{5} * many);
     CHECK(operators::met_taps({.spread = 2, .kernel = many, .outputs = 3}) == std::uint64_t{3} * (many / 2));
+    // An inverse and a rest of nearly 2^32 each. Taps 0 and 1 fall on a pixel in windows 3 and 858993461.
+    operators::SpreadWindows far{.spread = 4294967291U, .kernel = 2, .stride = 5, .pad = 15, .outputs = 4};
+    CHECK(operators::met_taps(far) == 1);
+    far.outputs = 858993461U;
+    CHECK(operators::met_taps(far) == 1);
+    ++far.outputs;
+    CHECK(operators::met_taps(far) == 2);
 }
