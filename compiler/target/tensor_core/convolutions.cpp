@@ -81,7 +81,7 @@ public:
                                               .pad = window_.pad_left,
                                               .dilation = window_.dilation_x,
                                               .outputs = output_.width};
-        check_products(operators::phase_count(rows) * operators::phase_count(pixels));
+        check_parts(operators::phase_count(rows) * operators::phase_count(pixels));
         const std::vector<PhaseWindows> lines = phase_windows(rows);
         const std::vector<PhaseWindows> columns = phase_windows(pixels);
         const bool is_whole = image_sets.size() == 1 && groups_ == 1 && lines.size() == 1 &&
@@ -114,14 +114,14 @@ public:
     }
 
 private:
-    /// Windows that meet other taps of the kernel are another product, which is a step.
-    static void check_products(std::uint64_t products) {
-        constexpr std::uint64_t most_products = std::uint64_t{1} << 14;
-        if (products <= most_products) return;
+    /// Windows that meet other taps of the kernel are a part of their own: a product, or zeros.
+    static void check_parts(std::uint64_t parts) {
+        constexpr std::uint64_t most_parts = std::uint64_t{1} << 20;
+        if (parts <= most_parts) return;
         throw ModelError(fmt::format(
-            "the zeros between the pixels of its image make it {} products on a tensor core; at most {} are "
-            "possible",
-            products, most_products));
+            "the zeros between the pixels of its image make {} parts of its result on a tensor core, each of "
+            "windows that meet other taps; at most {} are possible",
+            parts, most_parts));
     }
 
     /// Which images meet which kernel, and where the result belongs.

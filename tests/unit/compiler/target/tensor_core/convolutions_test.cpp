@@ -9,7 +9,7 @@
 using namespace systole;
 using namespace systole::tests;
 
-TEST_CASE("A convolution of millions of products is refused at once", "[tensor_core]") {
+TEST_CASE("A convolution of millions of parts is refused at once", "[tensor_core]") {
     // Between the two pixels of an image are 2^24 - 1 zeros: so many windows meet its kernel in another way.
     const ir::Graph graph = graph_of_text(
         "graph \"g\"\ninputs %0, %1\noutputs %2\n%0 float32 1x1x2x1 \"images\"\n%1 float32 1x3x1x1 "
@@ -19,5 +19,6 @@ TEST_CASE("A convolution of millions of products is refused at once", "[tensor_c
         "\"default\"}\n");
     CHECK_THROWS_WITH(
         tensor_core::make_network(graph, core_of_16_lanes(1024), 1),
-        Catch::Contains("make it 16777215 products on a tensor core; at most 16384 are possible"));
+        Catch::Contains("make 16777215 parts of its result on a tensor core, each of windows that meet "
+                        "other taps; at most 1048576 are possible"));
 }
