@@ -249,12 +249,12 @@ void NetworkBuilder::finish() {
     }
     put_chains_before_reductions(network_, machine_);
     if (form_.joins_steps) join_steps(network_, machine_);
-    keep_worked_layers();
     if (form_.packs_rows) {
         pack_behind_lines();
         pack_rows(network_, machine_);
     }
     if (form_.joins_steps) put_sums_beside_rows(network_, machine_);
+    keep_worked_layers();
     if (form_.frees_early) order_steps(network_, machine_);
     find_lives();
 }
@@ -311,7 +311,10 @@ void NetworkBuilder::keep_worked_layers() {
         places[i] = static_cast<std::uint32_t>(kept.size());
         kept.push_back(std::move(network_.layers[i]));
     }
-    for (Step& step : network_.steps) step.layer = *places[step.layer];
+    for (Step& step : network_.steps) {
+        step.layer = *places[step.layer];
+        for (Step& sum : step.sums) sum.layer = step.layer;  // as its instructions are the step's
+    }
     network_.layers = std::move(kept);
 }
 
