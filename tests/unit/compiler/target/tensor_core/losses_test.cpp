@@ -134,8 +134,8 @@ TEST_CASE("Losses and their gradients have the reference's bits with any mapping
 
 TEST_CASE("A loss reads its numbers once for each pass, and makes no mask", "[tensor_core][losses]") {
     // Many classes, so that what a row has one number of counts little; rows of 16 words.
-    const std::uint32_t rows = 256;
-    const std::uint32_t classes = 1000;
+    constexpr std::uint32_t rows = 256;
+    constexpr std::uint32_t classes = 1000;
     const machine::MachineConfig machine = tests::core_of_16_lanes(16384);
     const ir::Graph graph =
         tensor_core::prepared(loss_graph({.rows = rows, .classes = classes, .lanes = 16}), machine);
@@ -147,7 +147,8 @@ TEST_CASE("A loss reads its numbers once for each pass, and makes no mask", "[te
                step.kind == StepKind::ReduceRows));
     }
     const MappedProgram mapped = map_program(network, machine, {.images = 1}, {.batch = 1, .inferences = 1});
-    const double matrix = static_cast<double>(rows) * ((classes + 15) / 16);
+    constexpr std::uint32_t panels = (classes + 15) / 16;
+    const auto matrix = static_cast<double>(rows * panels);
     // Two inputs; logits out and, for maximum, sums, gradient and loss, in, all as halves; and the gradient.
     const double least = 2 + 0.5 * 5 + 1;
     CHECK(static_cast<double>(tests::rows_moved(mapped.program)) / matrix > least);
