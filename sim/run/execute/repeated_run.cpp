@@ -43,6 +43,7 @@ RunSpec with_made_up_input(RunSpec spec) {
 RepeatedRun::RepeatedRun(RunSpec spec)
     : spec_(with_made_up_input(std::move(spec))), graph_(read_model(spec_).graph) {
     if (!takes_arrays(graph_, spec_.machine)) {
+        compile();  // says more, where the machine cannot compute it
         throw machine::ConfigError(
             fmt::format("{}: its inputs and outputs are images and classes; arrays of a program are needed",
                         graph_.name));
