@@ -127,9 +127,9 @@ TEST_CASE("Losses and their gradients have the reference's bits with any mapping
                   tests::on_units(program, machine, machine::Engine::Wavefront, inputs, &cycles), expected)
                   .empty());
     }
-    CHECK(met["programs"] * 10 >= count * 9);
-    CHECK(met["several chains before a reduction"] * 10 >= count * 9);
-    CHECK(met["several chains in a step"] * 10 >= count * 9);
+    CHECK(met["programs"] >= tests::random_share(72));
+    CHECK(met["several chains before a reduction"] >= tests::random_share(72));
+    CHECK(met["several chains in a step"] >= tests::random_share(72));
 }
 
 TEST_CASE("A loss reads its numbers once for each pass, and makes no mask", "[tensor_core][losses]") {
