@@ -86,6 +86,10 @@ public:
         throw machine::ConfigError(fmt::format(
             "{}: another process runs chunks of this study: wait for it, or end it", folder.string()));
     }
+    /// A copy of this process that has worked for it may still be ending; it holds the file, too.
+    ~FolderLock() { ::flock(file_.number(), LOCK_UN); }
+    FolderLock(const FolderLock&) = delete;
+    FolderLock& operator=(const FolderLock&) = delete;
 
 private:
     run::Descriptor file_;
