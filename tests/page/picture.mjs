@@ -3,7 +3,7 @@
 //   node tests/page/picture.mjs results/report.html docs/images/report.png why
 //   node tests/page/picture.mjs results/study.html docs/images/study.png pareto lines
 //
-// with SYSTOLE_NODE_MODULES=$PWD/build/dev/tests/page/packages/node_modules, as in the tests.
+// with SYSTOLE_NODE_MODULES=$PWD/build/release/tests/page/packages/node_modules, as in the tests.
 import { launch, open } from './browser.mjs';
 
 const [, , page, picture, ...sections] = process.argv;
