@@ -12,6 +12,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/known_product.h"
+#include "compiler/operators/matrix_product/matrix_product.h"
 
 namespace systole::operators {
 namespace {
@@ -378,9 +379,33 @@ ir::ValueId append_products(ir::LayerReader& layer, ir::ValueId x, const Matrice
                            std::move(results));
 }
 
-/// Products of matrices of which one side is a constant. Of a constant on the left, the product of both
-/// matrices transposed has the transposed result.
+/// Throws unless both matrices and the result are float32 or int8.
+void check_matrix_types(const ir::LayerReader& layer, ir::ValueId x) {
+    const DataType type = layer.declared_result(0).type;
+    if (layer.value(x).type == type && type != DataType::Int16) return;
+    layer.fail(fmt::format("it turns {} into {}; both must be float32 or int8, others are not supported",
+                           name_of(layer.value(x).type), name_of(type)));
+}
+
+/// The product of two computed inputs.
+ir::ValueId read_computed_product(ir::LayerReader& layer) {
+    const ir::ResultType result = layer.declared_result(0);
+    std::vector<ir::NamedAttribute> attributes;
+    for (const std::size_t index : {std::size_t{0}, std::size_t{1}}) {
+        check_matrix_types(layer, input_of(layer, index));
+        const bool is_exchanged = layer.boolean(index == 0 ? "adj_x" : "adj_y", false);
+        attributes.emplace_back(index == 0 ? "transposed_a" : "transposed_b",
+                                std::int64_t{is_exchanged ? 1 : 0});
+    }
+    return append_matrix_product(layer, {input_of(layer, 0), input_of(layer, 1)}, std::move(attributes),
+                                 result);
+}
+
+/// Products of matrices. Of a constant on the left, the product of both matrices transposed has the
+/// transposed result.
 ir::Results read_matrix_product(ir::LayerReader& layer) {
+    if (!layer.value(input_of(layer, 0)).constant && !layer.value(input_of(layer, 1)).constant)
+        return read_computed_product(layer);
     const bool is_left = !layer.value(input_of(layer, 1)).constant;
     const std::size_t place = is_left ? 0 : 1;
     const Matrices known = known_matrices(layer, place);
@@ -398,11 +423,7 @@ ir::Results read_matrix_product(ir::LayerReader& layer) {
         layer.fail(fmt::format("it multiplies {} and {}; they do not fit", to_text(shape_of(layer, 0)),
                                to_text(shape_of(layer, 1))));
     }
-    const DataType type = layer.declared_result(0).type;
-    if (layer.value(x).type != type || type == DataType::Int16) {
-        layer.fail(fmt::format("it turns {} into {}; both must be float32 or int8, others are not supported",
-                               name_of(layer.value(x).type), name_of(type)));
-    }
+    check_matrix_types(layer, x);
     std::vector<std::int64_t> extents = extents_of(input_shape);
     extents.back() = product.units;
     const std::size_t rank = known.given.shape.rank();

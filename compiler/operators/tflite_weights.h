@@ -17,7 +17,7 @@ ir::LayerKind tflite_convolution();
 ir::LayerKind tflite_depthwise_convolution();
 ir::LayerKind tflite_dense();
 ir::LayerKind tflite_transposed_convolution();
-/// BATCH_MATMUL with a constant.
+/// BATCH_MATMUL: with a constant, rows meet weights; of two computed matrices, a `matrix_product`.
 ir::LayerKind tflite_matrix_product();
 
 /// The keys of nodes with windows: padding and strides.

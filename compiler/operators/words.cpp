@@ -169,11 +169,6 @@ ir::FeatureMap word_window_output(const ir::FeatureMap& input, const ir::Window&
     return result;
 }
 
-Placement word_product_placement() {
-    return {.where = "matrix unit of a tensor core",
-            .formats = "float32 and bfloat16; sums and results are float32"};
-}
-
 void check_product_types(const ir::NodeView& node) {
     check_float_words(node);
     if (node.output().type == DataType::Float32) return;

@@ -10,9 +10,9 @@
 #include "compiler/ir/word_step.h"
 #include "compiler/operators/operator.h"
 
-/// What the operators `word_chain`, `word_reduce`, `word_windows`, `word_select_and_scatter`, `word_product`
-/// and `word_convolution` share: work on words of 32 bits whose every bit is stated, as machines that compute
-/// in floats do it (docs/isa.md, "Machines with a tensor core").
+/// What the operators `word_chain`, `word_reduce`, `word_windows`, `word_select_and_scatter`,
+/// `matrix_product` and `word_convolution` share: work on words of 32 bits whose every bit is stated, as
+/// machines that compute in floats do it (docs/isa.md, "Machines with a tensor core").
 namespace systole::operators {
 
 /// Whether graphs in words have values of a type: float32, bfloat16 and int32. Integers without a sign and
@@ -46,9 +46,8 @@ void check_reduction_types(const ir::NodeView& node);
 /// The windows over an image, and its channels. Throws ModelError unless each has an element inside.
 ir::FeatureMap word_window_output(const ir::FeatureMap& input, const ir::Window& window);
 
-// Products of two operands whose sums are float32: `word_product` and `word_convolution`.
+// Products of two operands whose sums are float32: `matrix_product` and `word_convolution`.
 
-Placement word_product_placement();
 /// Throws ModelError unless the operands are float32 or bfloat16, and the result is float32.
 void check_product_types(const ir::NodeView& node);
 /// Appends the node as it is. If its sums have no `sum_tile`, they get the machine's, and its precision

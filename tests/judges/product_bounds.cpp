@@ -369,11 +369,11 @@ void ProductBounds::check(const ir::Node& node, std::span<const float> results) 
             1.0);
         bound = ones.empty() ? bound_of_reduction(view, data, results)
                              : bound_of_depthwise(view, data, ones, results);
-    } else if (node.is("word_product") || node.is("word_convolution")) {
+    } else if (node.is("matrix_product") || node.is("word_convolution")) {
         const bool is_rounded = node.text("precision") == "default";
         const Numbers a = operands(numbers_of(node.inputs[0]), is_rounded);
         const Numbers b = operands(numbers_of(node.inputs[1]), is_rounded);
-        bound = node.is("word_product") ? bound_of_word_product(view, a, b, results)
+        bound = node.is("matrix_product") ? bound_of_word_product(view, a, b, results)
                                         : bound_of_word_convolution(view, a, b, results);
     } else if (is_depthwise || node.is("convolution") || node.is("dense")) {
         if (view.data_inputs() != 1 || view.parameter(1) != nullptr) {

@@ -1,4 +1,5 @@
-// The matrix products of ONNX with constant weights. One row is a `dense`, several are a 1x1 `convolution`.
+// The matrix products of ONNX. With constant weights, one row is a `dense`, and several are a 1x1
+// `convolution`; without, a product is a `matrix_product`.
 #include "compiler/operators/dense/onnx.h"
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "compiler/ir/graph.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
+#include "compiler/operators/matrix_product/matrix_product.h"
 #include "compiler/operators/onnx_images.h"
 #include "compiler/operators/onnx_quantization.h"
 
@@ -248,7 +250,29 @@ bool is_one_matrix(const ir::Shape& shape) {
     return rank <= 2 || std::uint64_t{shape[rank - 2]} * shape[rank - 1] == shape.elements();
 }
 
+bool are_computed(const ir::LayerReader& layer) {
+    return !layer.value(input_of(layer, 0)).constant && !layer.value(input_of(layer, 1)).constant;
+}
+
+/// The product of two computed inputs. A vector is a row if it is the first one, else a column, whose axis of
+/// 1 the result does not have.
+ir::ValueId read_computed_product(ir::LayerReader& layer) {
+    std::vector<ir::ValueId> factors;
+    for (const std::size_t index : {std::size_t{0}, std::size_t{1}}) {
+        const ir::ValueId input = input_of(layer, index);
+        Integers shape = extents_of(layer.value(input).shape);
+        if (shape.size() == 1) shape.insert(index == 0 ? shape.begin() : shape.end(), 1);
+        factors.push_back(reshaped(layer, input, shape));
+    }
+    const ir::ValueId product = append_matrix_product(layer, factors);
+    Integers shape = extents_of(layer.value(product).shape);
+    if (shape_of(layer, 1).rank() == 1) shape.pop_back();
+    if (shape_of(layer, 0).rank() == 1) shape.erase(shape.end() - (shape_of(layer, 1).rank() == 1 ? 1 : 2));
+    return reshaped(layer, product, shape);
+}
+
 ir::Results read_matrix_product(ir::LayerReader& layer) {
+    if (are_computed(layer)) return read_computed_product(layer);
     const Sides sides = sides_of(layer, 0, 1);
     const ir::ValueId given = layer.inputs()[sides.matrix];
     if (layer.value(given).constant && !is_one_matrix(layer.value(given).shape)) {
@@ -284,7 +308,24 @@ std::optional<ir::ValueId> bias_of(ir::LayerReader& layer, ir::ValueId id, std::
     return layer.constant("bias", {outputs}, std::vector<float>(outputs, number));
 }
 
+/// alpha * A * B + beta * C of two computed matrices.
+ir::ValueId read_computed_gemm(ir::LayerReader& layer) {
+    const auto times = [&](ir::ValueId value, const char* key) {
+        const float factor = layer.number(key, 1.0F);
+        if (factor == 1.0F) return value;
+        return layer.append("multiply", {}, {value, layer.constant(key, {1}, {factor})});
+    };
+    const auto flag = [&](const char* key) { return std::int64_t{onnx_flag(layer, key, false) ? 1 : 0}; };
+    const ir::ValueId product =
+        times(append_matrix_product(layer, {input_of(layer, 0), input_of(layer, 1)},
+                                    {{"transposed_a", flag("transA")}, {"transposed_b", flag("transB")}}),
+              "alpha");
+    const auto addend = layer.input_if_any(2);
+    return addend ? layer.append("add", {}, {product, times(*addend, "beta")}) : product;
+}
+
 ir::Results read_gemm(ir::LayerReader& layer) {
+    if (are_computed(layer)) return read_computed_gemm(layer);
     const Sides sides = sides_of(layer, 0, 1);
     ir::ValueId rows = layer.inputs()[sides.activation];
     ir::ValueId matrix = constant_input(layer, sides.matrix, "weights");

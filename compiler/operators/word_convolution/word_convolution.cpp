@@ -239,7 +239,10 @@ public:
         return {with_leading_axes(leading, extents)};
     }
     DataType result_type(const ir::NodeView& /*node*/) const override { return DataType::Float32; }
-    Placement placement() const override { return word_product_placement(); }
+    Placement placement() const override {
+        return {.where = "matrix unit of a tensor core",
+                .formats = "float32 and bfloat16; sums and results are float32"};
+    }
     std::uint64_t macs(const ir::NodeView& node) const override {
         const WordConvolutionWork work = convolution_work(node);
         const std::uint64_t sets = node.output().shape.elements() / work.result_elements();

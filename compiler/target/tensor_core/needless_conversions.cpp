@@ -46,13 +46,13 @@ bool only_widens(const ir::Graph& graph, const ir::Node& node) {
 
 /// Whether the bits of the node's results follow from the words that it reads, whatever their type is.
 bool reads_words(const ir::Node& node) {
-    return node.is("word_chain") || node.is("word_reduce") || node.is("word_product") ||
+    return node.is("word_chain") || node.is("word_reduce") || node.is("matrix_product") ||
            node.is("word_convolution");
 }
 
 /// Whether the array rounds the node's operands to bfloat16, and takes nothing else of them.
 bool rounds_operands(const ir::Node& node) {
-    if (!node.is("word_product") && !node.is("word_convolution")) return false;
+    if (!node.is("matrix_product") && !node.is("word_convolution")) return false;
     return node.text("precision") ==
            math::precision_names.at(static_cast<std::size_t>(math::Precision::Default));
 }

@@ -219,7 +219,7 @@ void NetworkBuilder::add_node(const NodeView& node) {
     if (node.node().is("word_windows")) return add_windows(node);
     if (node.node().is("dense")) return add_dense(node);
     if (node.node().is("word_convolution")) return add_word_convolution(*this, node);
-    if (node.node().is("word_product")) return add_word_product(node);
+    if (node.node().is("matrix_product")) return add_word_product(node);
     if (node.node().is("word_select_and_scatter")) return add_select_and_scatter(*this, node);
     if (node.node().is("convolution")) return add_convolution(node);
     if (node.node().is("depthwise_convolution")) return add_depthwise(node);

@@ -19,8 +19,8 @@ struct ProductMatrices {
     bool operator==(const ProductMatrices&) const = default;
 };
 
-/// The matrices of a word_product whose first input is not transposed. Those that follow each other and have
-/// the same weights are one with more rows.
+/// The matrices of a matrix_product whose first input is not transposed. Those that follow each other and
+/// have the same weights are one with more rows.
 ProductMatrices product_matrices(const ir::NodeView& node);
 
 }  // namespace systole::tensor_core

@@ -28,7 +28,7 @@ bool is_of_input_and_zero(const ir::Graph& graph, const ir::Node& node, WordOper
 }
 
 bool is_product(const ir::Node& node) {
-    return node.is("word_product") || node.is("word_convolution");
+    return node.is("matrix_product") || node.is("word_convolution");
 }
 
 }  // namespace

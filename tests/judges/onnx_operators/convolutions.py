@@ -167,6 +167,45 @@ def matmul_constants(draw: Draw, types: str, file: OnnxFile) -> None:
     file.output("y", "float32")
 
 
+@onnx("MatMul_computed", weight=3)
+def matmul_computed(draw: Draw, types: str, file: OnnxFile) -> None:
+    """Two inputs, of which either may be a vector; the leading axes are broadcast."""
+    rows, inner, columns = draw.integer(1, 9), draw.integer(1, 20), draw.integer(1, 9)
+    leading = [draw.integer(1, 4) for _ in range(draw.integer(0, 2))]
+    shapes = []
+    for matrix in ([rows, inner], [inner, columns]):
+        own = [extent if draw.chance(0.7) else 1 for extent in leading]
+        shapes.append([*own[draw.integer(0, len(own)) if draw.chance(0.3) else 0 :], *matrix])
+    for place in (0, 1):
+        if draw.chance(0.1):
+            shapes[place] = [inner]
+    names = [file.input(name, draw.floats(shape)) for name, shape in zip("ab", shapes, strict=True)]
+    # What another node has computed is no input.
+    if draw.chance(0.3):
+        names[1] = file.node("Relu", [names[1]])
+    file.node("MatMul", names, "y")
+    file.output("y", "float32")
+
+
+@onnx("Gemm_computed", weight=2)
+def gemm_computed(draw: Draw, types: str, file: OnnxFile) -> None:
+    rows, size, units = draw.integer(1, 9), draw.integer(1, 20), draw.integer(1, 9)
+    first, second = draw.chance(0.5), draw.chance(0.5)
+    tensors = [
+        file.input("a", draw.floats([size, rows] if first else [rows, size])),
+        file.input("b", draw.floats([units, size] if second else [size, units])),
+    ]
+    if file.opset < 11 or draw.chance(0.7):
+        shape = draw.choice([[units], [1, units], [rows, units], [1], [rows, 1]])
+        addend = draw.floats(shape)
+        tensors.append(file.constant("c", addend) if draw.chance(0.5) else file.input("c", addend))
+    attributes: dict[str, float] = {}
+    if draw.chance(0.4):
+        attributes = {"alpha": draw.real(0.3, 2), "beta": draw.real(0.3, 2)}
+    file.node("Gemm", tensors, "y", transA=int(first), transB=int(second), **attributes)
+    file.output("y", "float32")
+
+
 @onnx("Gemm_constant_first")
 def gemm_constant_first(draw: Draw, types: str, file: OnnxFile) -> None:
     rows, size, units = draw.integer(1, 9), draw.integer(1, 20), draw.integer(1, 9)

@@ -271,6 +271,35 @@ def batch_matmul(draw: Draw, types: str) -> TfliteFile:
     return file
 
 
+@tflite("BATCH_MATMUL_computed", "float32", "int8", weight=2)
+def batch_matmul_computed(draw: Draw, types: str) -> TfliteFile:
+    """A product of two inputs; the leading axes are broadcast."""
+    file = TfliteFile()
+    rows, depth, columns = draw.integer(1, 9), draw.integer(1, 30), draw.integer(1, 17)
+    leading = [draw.integer(1, 3) for _ in range(draw.integer(0, 2))]
+    swaps = [draw.chance(0.3), draw.chance(0.3)]
+    inputs, scales = [], []
+    for name, swap, shape in zip("ab", swaps, ([rows, depth], [depth, columns]), strict=True):
+        own = [extent if draw.chance(0.8) else 1 for extent in leading]
+        whole = [*own, *(shape[::-1] if swap else shape)]
+        if types == "float32":
+            inputs.append(file.input(name, draw.floats(whole)))
+            continue
+        quantization = any_quantization(draw, "int8")
+        scales.append(quantization.scales[0])
+        inputs.append(file.input(name, draw.stored(whole, "int8"), quantization))
+    result = None
+    if scales:
+        spread = np.sqrt(depth) * 74 * 74 * scales[0] * scales[1]
+        scale = float(np.float32(spread * draw.real(0.5, 4) / 127))
+        result = Quantization([scale], [draw.integer(-128, 127)])
+    output = file.output("output", types, result)
+    file.operator(
+        "BATCH_MATMUL", inputs, [output], "BatchMatMulOptions", version=4, adj_x=swaps[0], adj_y=swaps[1]
+    )
+    return file
+
+
 @tflite("SVDF", "float32", "hybrid", "int8", weight=2)
 def svdf(draw: Draw, types: str) -> TfliteFile:
     """One call, with a state of 0 before it."""

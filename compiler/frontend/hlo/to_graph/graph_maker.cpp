@@ -363,7 +363,7 @@ bool GraphMaker::folds(const ir::Node& node) {
     const auto is_constant = [&](ir::ValueId id) { return graph_.values[id].constant.has_value(); };
     if (node.outputs.size() != 1 || !std::ranges::all_of(node.inputs, is_constant)) return false;
     // How the machine rounds products and orders sums is not known here.
-    if (node.is("word_product") || node.is("word_convolution")) return false;
+    if (node.is("matrix_product") || node.is("word_convolution")) return false;
     if (node.is("word_reduce") && (node.text("reduction") == "sum" || node.text("reduction") == "product"))
         return false;
     const ir::NodeView view(graph_, node);

@@ -126,7 +126,7 @@ Array product_of_matrices(GraphMaker& maker, const Array& left, const Array& rig
     attributes.emplace_back("transposed_a", std::int64_t{a.is_transposed ? 1 : 0});
     // [K, N] is the second operand as it is.
     attributes.emplace_back("transposed_b", std::int64_t{b.is_transposed ? 0 : 1});
-    Array sums{.id = maker.append("word_product", std::move(attributes),
+    Array sums{.id = maker.append("matrix_product", std::move(attributes),
                                   {maker.value_of(a.array), maker.value_of(b.array)}, DataType::Float32),
                .type = ElementType::F32};
     const ir::Shape& shape = maker.value(sums.id).shape;

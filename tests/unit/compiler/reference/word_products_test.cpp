@@ -50,12 +50,12 @@ TEST_CASE("Two computed matrices are multiplied, each as it is or transposed", "
     const Floats a{1, 2, 3, 4, 5, 6};
     const Floats b{1, 10, 100, 1000, 10000, 100000};
     const std::string values = "%0 float32 1x2x3 \"a\"\n%1 float32 1x3x2 \"b\"\n%2 float32 1x2x2 \"n\"\n";
-    CHECK(result_of(values, "word_product(%0, %1) \"n\"", {a, b}) == Floats{30201, 302010, 60504, 605040});
+    CHECK(result_of(values, "matrix_product(%0, %1) \"n\"", {a, b}) == Floats{30201, 302010, 60504, 605040});
     const std::string second = "%0 float32 1x2x3 \"a\"\n%1 float32 2x3 \"b\"\n%2 float32 1x2x2 \"n\"\n";
-    CHECK(result_of(second, "word_product(%0, %1) \"n\" {transposed_b 1}", {a, b}) ==
+    CHECK(result_of(second, "matrix_product(%0, %1) \"n\" {transposed_b 1}", {a, b}) ==
           Floats{321, 321000, 654, 654000});
     const std::string first = "%0 float32 1x3x2 \"a\"\n%1 float32 1x3x2 \"b\"\n%2 float32 1x2x2 \"n\"\n";
-    CHECK(result_of(first, "word_product(%0, %1) \"n\" {transposed_a 1}", {a, b}) ==
+    CHECK(result_of(first, "matrix_product(%0, %1) \"n\" {transposed_a 1}", {a, b}) ==
           Floats{50301, 503010, 60402, 604020});
 }
 
@@ -170,10 +170,10 @@ TEST_CASE("Sums of a product are cut in the order of K, whatever lies transposed
         drawn.add(is_first_transposed ? Sizes{k, m} : Sizes{m, k}, draw);
         drawn.add(is_second_transposed ? Sizes{n, k} : Sizes{k, n}, draw);
         const ir::Graph graph =
-            drawn.graph("word_product", {{"transposed_a", std::int64_t{is_first_transposed ? 1 : 0}},
-                                         {"transposed_b", std::int64_t{is_second_transposed ? 1 : 0}},
-                                         {"sum_tile", static_cast<std::int64_t>(tile)},
-                                         {"precision", precision}});
+            drawn.graph("matrix_product", {{"transposed_a", std::int64_t{is_first_transposed ? 1 : 0}},
+                                           {"transposed_b", std::int64_t{is_second_transposed ? 1 : 0}},
+                                           {"sum_tile", static_cast<std::int64_t>(tile)},
+                                           {"precision", precision}});
         const Sizes results = extended(drawn.leading, {m, n});
         CHECK(graph.output().shape == to_shape(results));
         CHECK(graph.output().type == DataType::Float32);
@@ -352,8 +352,8 @@ TEST_CASE("Products without a stated order add all products", "[compiler][refere
         };
         const std::vector<Sizes> matrices{{pixels, channels}, {channels, filters}};
         const std::vector<Sizes> images{{1, 1, pixels, channels}, {1, 1, channels, filters}};
-        CHECK(results("word_product", matrices, 0) == results("word_product", matrices, 1));
-        CHECK(results("word_convolution", images, 0) == results("word_product", matrices, 0));
+        CHECK(results("matrix_product", matrices, 0) == results("matrix_product", matrices, 1));
+        CHECK(results("word_convolution", images, 0) == results("matrix_product", matrices, 0));
     }
 }
 
@@ -444,15 +444,15 @@ TEST_CASE("Products and scattered sums of words refuse inputs that do not fit", 
     };
     using Integers = std::vector<std::int64_t>;
     const std::string layer = "layer \"n\": ";
-    CHECK(refusal("word_product", {{2, 3}, {3, 4}}) == "none");
-    CHECK(refusal("word_product", {{2, 3}}) == layer + "it has 1 input; it must have exactly 2");
-    CHECK(refusal("word_product", {{2, 3}, {3}}) ==
+    CHECK(refusal("matrix_product", {{2, 3}, {3, 4}}) == "none");
+    CHECK(refusal("matrix_product", {{2, 3}}) == layer + "it has 1 input; it must have exactly 2");
+    CHECK(refusal("matrix_product", {{2, 3}, {3}}) ==
           layer + "it has an input of 3; it must have at least 2 axes");
-    CHECK(refusal("word_product", {{1, 2, 3}, {4, 3}}) ==
+    CHECK(refusal("matrix_product", {{1, 2, 3}, {4, 3}}) ==
           layer + "its inputs are 1x2x3 and 4x3; rows of 3 elements cannot meet columns of 4");
-    CHECK(refusal("word_product", {{2, 3}, {3, 4}}, {{"transposed_a", std::int64_t{1}}}) ==
+    CHECK(refusal("matrix_product", {{2, 3}, {3, 4}}, {{"transposed_a", std::int64_t{1}}}) ==
           layer + "its inputs are 2x3 transposed and 3x4; rows of 2 elements cannot meet columns of 3");
-    CHECK_THAT(refusal("word_product", {{2, 2, 3}, {3, 3, 4}}), Catch::StartsWith(layer + "it "));
+    CHECK_THAT(refusal("matrix_product", {{2, 2, 3}, {3, 3, 4}}), Catch::StartsWith(layer + "it "));
 
     CHECK(refusal("word_convolution", {{1, 4, 4, 6}, {1, 1, 3, 4}}, {{"groups", std::int64_t{2}}}) == "none");
     CHECK(refusal("word_convolution", {{4, 4, 6}, {1, 1, 6, 4}}) ==
@@ -495,13 +495,13 @@ TEST_CASE("Products of words are sums of floats in float32", "[compiler][referen
         }
         return "none";
     };
-    for (const char* const op : {"word_product", "word_convolution"}) {
+    for (const char* const op : {"matrix_product", "word_convolution"}) {
         CHECK(refusal(op, "bfloat16", "float32") == "none");
         CHECK(refusal(op, "float32", "bfloat16") ==
               "test: node 0 \"n\": \"z\" is bfloat16; it must be float32, as the sums are");
     }
     CHECK(refusal("word_select_and_scatter", "bfloat16", "bfloat16") == "none");
-    for (const char* const op : {"word_product", "word_convolution", "word_select_and_scatter"}) {
+    for (const char* const op : {"matrix_product", "word_convolution", "word_select_and_scatter"}) {
         CHECK(refusal(op, "int32", "float32") ==
               "test: node 0 \"n\": \"y\" is int32; it must be float32 or bfloat16");
         CHECK(refusal(op, "float32", "int32") ==
@@ -517,7 +517,7 @@ TEST_CASE("A machine states the order of sums that a product leaves open", "[com
             "graph \"g\"\ninputs %0, %1\noutputs %2, %4\n%0 bfloat16 1x2x3 \"a\"\n%1 float32 1x3x2 \"b\"\n"
             "%2 float32 1x2x2 \"p\"\n%3 float32 1x1x3x2 \"k\" = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]\n"
             "%4 float32 1x1x1x2 \"c\"\n%5 float32 1x1x1x3 \"x\" = [1.0, 2.0, 3.0]\n"
-            "%2 = word_product(%0, %1) \"p\"" +
+            "%2 = matrix_product(%0, %1) \"p\"" +
             (attributes.empty() ? "" : " {" + attributes + "}") + "\n%4 = word_convolution(%5, %3) \"c\"" +
             (attributes.empty() ? "" : " {" + attributes + "}") + "\n";
         const ir::WordsOptions options{.sum_tile = 64, .precision = "high"};
@@ -532,7 +532,7 @@ TEST_CASE("A machine states the order of sums that a product leaves open", "[com
         return stated;
     };
     const auto both = [](const std::string& order) {
-        return std::vector<std::string>{"word_product " + order, "word_convolution " + order};
+        return std::vector<std::string>{"matrix_product " + order, "word_convolution " + order};
     };
     CHECK(in_words("") == both("64 high"));
     CHECK(in_words("precision \"highest\"") == both("64 highest"));

@@ -145,7 +145,7 @@ TEST_CASE("A convolution with one window is a product of matrices", "[hlo][graph
         const ir::Graph graph = graph_of(module);
         INFO("seed " << seed << "\n" << ir::to_text(graph));
         CHECK(std::ranges::count_if(graph.nodes,
-                                    [](const ir::Node& node) { return node.is("word_product"); }) == 1);
+                                    [](const ir::Node& node) { return node.is("matrix_product"); }) == 1);
         const Words image = drawn.image();
         const Words kernel = drawn.kernel();
         CHECK(run(module, {image, kernel}) == std::vector<Words>{drawn.expected(image, kernel)});
@@ -159,8 +159,8 @@ TEST_CASE("A window that reaches outside the image is a convolution", "[hlo][gra
         const OneWindow drawn(random);
         if (!drawn.has_lines()) continue;
         const ir::Graph graph = graph_of(drawn.module(true));
-        CHECK(
-            std::ranges::none_of(graph.nodes, [](const ir::Node& node) { return node.is("word_product"); }));
+        CHECK(std::ranges::none_of(graph.nodes,
+                                   [](const ir::Node& node) { return node.is("matrix_product"); }));
         for (const ir::Node& node : graph.nodes) convolutions += node.is("word_convolution") ? 1 : 0;
     }
     CHECK(convolutions >= 20);

@@ -14,7 +14,7 @@ std::string without(const std::string& text) {
     return to_text(tensor_core::without_needless_conversions(graph_of_text(text)));
 }
 
-const std::string product = "word_product(%2, %1) \"p\" {sum_tile 16, precision \"default\"}\n";
+const std::string product = "matrix_product(%2, %1) \"p\" {sum_tile 16, precision \"default\"}\n";
 
 TEST_CASE("Products take an input as it was before it was rounded", "[tensor_core]") {
     const std::string values =
@@ -24,9 +24,10 @@ TEST_CASE("Products take an input as it was before it was rounded", "[tensor_cor
     CHECK(without(head + "%3 = " + product) ==
           "graph \"g\"\ninputs %0, %1\noutputs %2\n%0 float32 1x4x4 \"a\"\n%1 float32 1x4x4 \"b\"\n"
           "%2 float32 1x4x4 \"p\"\n"
-          "%2 = word_product(%0, %1) \"p\" {sum_tile 16, precision \"default\"}\n");
+          "%2 = matrix_product(%0, %1) \"p\" {sum_tile 16, precision \"default\"}\n");
     // Three parts of a float32 are more than a bfloat16.
-    const std::string whole = head + "%3 = word_product(%2, %1) \"p\" {sum_tile 16, precision \"highest\"}\n";
+    const std::string whole =
+        head + "%3 = matrix_product(%2, %1) \"p\" {sum_tile 16, precision \"highest\"}\n";
     CHECK(without(whole) == to_text(graph_of_text(whole)));
     // Others read the rounded numbers, too.
     const std::string read =
@@ -44,7 +45,7 @@ TEST_CASE("What a chain computes is rounded by it, not by each product", "[tenso
         "%2 float32 1x4x4 \"t\"\n%3 bfloat16 1x4x4 \"r\"\n%4 float32 1x4x4 \"p\"\n"
         "%2 = word_chain(%0) \"t\" {steps [\"tanh 0\"]}\n"
         "%3 = word_chain(%2) \"r\" {steps [\"round_to_bfloat16 0\"]}\n"
-        "%4 = word_product(%3, %1) \"p\" {sum_tile 16, precision \"default\"}\n";
+        "%4 = matrix_product(%3, %1) \"p\" {sum_tile 16, precision \"default\"}\n";
     CHECK(without(graph) == to_text(graph_of_text(graph)));
 }
 

@@ -131,7 +131,7 @@ TEST_CASE("Matrices of an odd number of rows share no row", "[tensor_core][pack_
         const ir::ValueId a = values.input({1, matrices, 1 + below(6), depth});
         const ir::ValueId b = values.input({1, matrices, depth, 1 + below(20)});
         const ir::ValueId sums = values.sums(
-            "word_product", {{"transposed_a", std::int64_t{0}}, {"transposed_b", std::int64_t{0}}}, a, b);
+            "matrix_product", {{"transposed_a", std::int64_t{0}}, {"transposed_b", std::int64_t{0}}}, a, b);
         const ir::ValueId rounded = values.chain(sums, DataType::Bfloat16, "tanh 0");
         values.graph.outputs = {values.chain(rounded, DataType::Float32, "exp 0"),
                                 values.chain(rounded, DataType::Float32, "negate 0")};

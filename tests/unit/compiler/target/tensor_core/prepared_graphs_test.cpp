@@ -102,7 +102,7 @@ std::string relu(const std::string& question, const std::string& reader) {
 }
 
 TEST_CASE("Masks of ReLU are made of its results, where a product reads these", "[tensor_core]") {
-    const std::string reader = "%4 = word_product(%2, %1) \"p\" {sum_tile 16, precision \"default\"}\n";
+    const std::string reader = "%4 = matrix_product(%2, %1) \"p\" {sum_tile 16, precision \"default\"}\n";
     const std::string changed = with_masks(relu("less 1 0", reader));
     CHECK(changed.find("%3 = word_chain(%2) \"m\"") != std::string::npos);
     CHECK(changed.find("%2 = word_chain(%0)") < changed.find("%3 = word_chain(%2)"));

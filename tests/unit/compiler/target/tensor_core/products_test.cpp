@@ -57,7 +57,7 @@ public:
         const ir::ValueId b = operand("b", leading, transposed_b == 1 ? Axes{n, k} : Axes{k, n}, b_constant);
         const auto product = [&] {
             const char* const precisions[] = {"default", "default", "high", "highest"};
-            const ir::ValueId made = append("word_product",
+            const ir::ValueId made = append("matrix_product",
                                             {{"transposed_a", transposed_a},
                                              {"transposed_b", transposed_b},
                                              {"sum_tile", std::int64_t{array_rows_}},
@@ -143,7 +143,7 @@ ir::Graph one_product(const Axes& a, const Axes& b, bool b_is_constant, bool tra
                                    ? graph.add_constant("b", shape_of_axes(b), DataType::Float32,
                                                         std::vector<float>(shape_of_axes(b).elements(), 0.5F))
                                    : graph.add_input("b", shape_of_axes(b), DataType::Float32);
-    graph.outputs = {graph.append("product", operators::registry().at("word_product"),
+    graph.outputs = {graph.append("product", operators::registry().at("matrix_product"),
                                   {{"transposed_a", std::int64_t{transposed_a ? 1 : 0}},
                                    {"transposed_b", std::int64_t{transposed_b ? 1 : 0}},
                                    {"sum_tile", std::int64_t{128}},

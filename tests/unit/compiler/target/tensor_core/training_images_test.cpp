@@ -129,7 +129,7 @@ private:
         return chain({sum(id)}, {"constant 0x3c000000", "multiply 0 1"}, DataType::Float32);
     }
     ir::ValueId product(ir::ValueId a, ir::ValueId b, std::int64_t transposed_a, std::int64_t transposed_b) {
-        return append("word_product",
+        return append("matrix_product",
                       {{"transposed_a", transposed_a},
                        {"transposed_b", transposed_b},
                        {"sum_tile", std::int64_t{rows_}},
@@ -250,7 +250,7 @@ ir::Graph gradients_at_the_end(std::int64_t layers, const machine::MachineConfig
                             {{.type = DataType::Float32}});
     };
     const auto product = [&](ir::ValueId a, ir::ValueId b, std::int64_t first, std::int64_t second) {
-        return append("word_product",
+        return append("matrix_product",
                       {{"transposed_a", first},
                        {"transposed_b", second},
                        {"sum_tile", std::int64_t{machine.matrix_unit.rows}},

@@ -83,7 +83,7 @@ private:
         return append("word_chain", {{"steps", std::move(steps)}}, {input}, type);
     }
     ir::ValueId product(ir::ValueId a, ir::ValueId b, std::int64_t transposed_a, std::int64_t transposed_b) {
-        return append("word_product",
+        return append("matrix_product",
                       {{"transposed_a", transposed_a},
                        {"transposed_b", transposed_b},
                        {"sum_tile", std::int64_t{sizes_.sum_tile}},
