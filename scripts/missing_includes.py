@@ -38,9 +38,9 @@ STANDARD = {
     "charconv": "from_chars from_chars_result to_chars to_chars_result chars_format",
     "chrono": "chrono",
     "cfenv": "feclearexcept fetestexcept",
-    "cmath": "atan2 abs ceil copysign erf erfc exp exp2 expm1 fabs floor fma fmax fmin fmod fpclassify frexp hypot isfinite isinf isnan "
+    "cmath": "acos acosh asin asinh atan atan2 atanh abs ceil copysign erf erfc exp exp2 expm1 fabs floor fma fmax fmin fmod fpclassify frexp hypot isfinite isinf isnan "
              "ldexp llround log log10 log1p log2 lround lrint llrint modf nan nanf nearbyint nextafter pow remainder rint round scalbn "
-             "signbit sqrt tan tanh trunc cbrt cos sin",
+             "signbit sqrt tan tanh trunc cbrt cos cosh sin sinh",
     "compare": "partial_ordering strong_ordering weak_ordering",
     "complex": "complex",
     "concepts": "convertible_to copy_constructible derived_from floating_point integral invocable same_as "
@@ -123,7 +123,7 @@ STANDARD = {
     "unordered_map": "unordered_map unordered_multimap erase_if",
     "unordered_set": "unordered_set erase_if",
     "utility": "as_const declval exchange forward get in_place in_place_type index_sequence index_sequence_for "
-               "integer_sequence make_index_sequence make_pair move pair swap to_underlying unreachable cmp_less cmp_equal in_range tuple_size piecewise_construct",
+               "integer_sequence make_index_sequence make_pair move pair swap to_underlying unreachable cmp_less cmp_less_equal cmp_equal in_range tuple_size piecewise_construct",
     "valarray": "valarray",
     "variant": "bad_variant_access get get_if holds_alternative monostate variant variant_alternative_t "
                "variant_size_v visit",

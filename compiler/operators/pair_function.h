@@ -117,6 +117,10 @@ public:
     void compute(const TensorCall& call) const override;
     /// A node with one constant number becomes a lookup; others stay on float32, for the host.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
+    /// Functions of integers alone have integers as words.
+    bool takes_words() const override {
+        return definition_.words != nullptr && definition_.on_floats == nullptr;
+    }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:

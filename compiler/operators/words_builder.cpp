@@ -44,6 +44,13 @@ std::vector<std::int64_t> as_list(const ir::Shape& shape) {
     return {shape.extents().begin(), shape.extents().end()};
 }
 
+/// The mean of numbers along some axes, which get an extent of 1.
+ir::ValueId mean_words(WordsBuilder& builder, ir::ValueId input, const std::vector<std::size_t>& axes) {
+    std::uint64_t count = 1;
+    for (const std::size_t axis : axes) count *= builder.shape_of(input)[axis];
+    return builder.divide(builder.reduce(systole::Reduction::Sum, input, axes), count);
+}
+
 }  // namespace
 
 WordsBuilder::WordsBuilder(const ir::Graph& graph, WordsOptions options)
@@ -105,7 +112,14 @@ ir::ValueId WordsBuilder::unknown_constant(std::string_view role, const ir::Shap
                                 ir::Constant());
 }
 
-ir::ValueId WordsBuilder::chain(const std::vector<ir::ValueId>& inputs, const WordFormula& formula) {
+ir::ValueId WordsBuilder::integers(std::string_view role, const ir::Shape& shape,
+                                   std::vector<std::int32_t> elements) {
+    return result_.add_constant(fmt::format("{}/{}", node_->name, role), shape, DataType::Int32,
+                                std::move(elements));
+}
+
+ir::FormulaChain WordsBuilder::formula_chain(const std::vector<ir::ValueId>& inputs,
+                                             const WordFormula& formula) const {
     std::size_t most_axes = 0;  // of inputs with more than one element
     for (const ir::ValueId id : inputs) {
         if (shape_of(id).elements() != 1) most_axes = std::max(most_axes, shape_of(id).rank());
@@ -126,11 +140,29 @@ ir::ValueId WordsBuilder::chain(const std::vector<ir::ValueId>& inputs, const Wo
     ir::FormulaChain chain = ir::chain_of(operands, formula);
     if (chain.inputs.size() > most_chain_inputs)
         throw std::logic_error("a chain of words has too many inputs");
+    return chain;
+}
+
+ir::ValueId WordsBuilder::chain(const std::vector<ir::ValueId>& inputs, const WordFormula& formula) {
+    ir::FormulaChain chain = formula_chain(inputs, formula);
     if (chain.steps.empty()) {
         if (chain.inputs.size() == 1) return chain.inputs.front();
         throw std::logic_error("a formula of several words is one of them");
     }
     return append("word_chain", {{"steps", std::move(chain.steps)}}, std::move(chain.inputs));
+}
+
+ir::ValueId WordsBuilder::chain_as(DataType type, const std::vector<ir::ValueId>& inputs,
+                                   const WordFormula& formula) {
+    ir::FormulaChain chain = formula_chain(inputs, formula);
+    if (chain.steps.empty()) {
+        // A chain has a step, also where words get another type alone.
+        chain = formula_chain(inputs, [&](std::span<const Word> in) {
+            const Word same = formula(in);
+            return apply(WordOperation::Or, {same, same});
+        });
+    }
+    return append("word_chain", {{"steps", std::move(chain.steps)}}, std::move(chain.inputs), {}, {{type}});
 }
 
 ir::ValueId WordsBuilder::reduce(systole::Reduction reduction, ir::ValueId input,
@@ -185,16 +217,17 @@ ir::ValueId WordsBuilder::slice(ir::ValueId input, const std::vector<std::int64_
 }
 
 CenteredWords centered_words(WordsBuilder& builder, ir::ValueId input, const std::vector<std::size_t>& axes) {
-    std::uint64_t count = 1;
-    for (const std::size_t axis : axes) count *= builder.shape_of(input)[axis];
-    const auto mean_of = [&](ir::ValueId numbers) {
-        return builder.divide(builder.reduce(systole::Reduction::Sum, numbers, axes), count);
-    };
+    const ir::ValueId mean = mean_words(builder, input, axes);
     const ir::ValueId differences =
-        builder.chain({input, mean_of(input)}, [](std::span<const Word> in) { return in[0] - in[1]; });
+        builder.chain({input, mean}, [](std::span<const Word> in) { return in[0] - in[1]; });
+    return {differences, mean_square_words(builder, differences, axes)};
+}
+
+ir::ValueId mean_square_words(WordsBuilder& builder, ir::ValueId input,
+                              const std::vector<std::size_t>& axes) {
     const ir::ValueId squares =
-        builder.chain({differences}, [](std::span<const Word> in) { return in[0] * in[0]; });
-    return {differences, mean_of(squares)};
+        builder.chain({input}, [](std::span<const Word> in) { return in[0] * in[0]; });
+    return mean_words(builder, squares, axes);
 }
 
 void WordsBuilder::set(ir::ValueId id, ir::ValueId words) {

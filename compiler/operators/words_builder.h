@@ -56,10 +56,14 @@ public:
     /// Adds a constant of float32; with `unknown`, its elements are not known.
     ir::ValueId constant(std::string_view role, const ir::Shape& shape, std::vector<float> elements);
     ir::ValueId unknown_constant(std::string_view role, const ir::Shape& shape);
+    /// Adds a constant of int32.
+    ir::ValueId integers(std::string_view role, const ir::Shape& shape, std::vector<std::int32_t> elements);
 
     /// A `word_chain`. Inputs that are a known number become constants of it; at most `most_chain_inputs`
-    /// others.
+    /// others. The result has the type of the first input.
     ir::ValueId chain(const std::vector<ir::ValueId>& inputs, const WordFormula& formula);
+    /// The same with a result of another type, which has the words of the formula.
+    ir::ValueId chain_as(DataType type, const std::vector<ir::ValueId>& inputs, const WordFormula& formula);
     /// A `word_reduce`; axes keep an extent of 1.
     ir::ValueId reduce(systole::Reduction reduction, ir::ValueId input, const std::vector<std::size_t>& axes,
                        bool keep = true);
@@ -81,6 +85,8 @@ public:
     void copy(const ir::Node& node, const std::vector<ir::NamedAttribute>& changed = {});
 
 private:
+    ir::FormulaChain formula_chain(const std::vector<ir::ValueId>& inputs, const WordFormula& formula) const;
+
     const ir::Graph& graph_;
     WordsOptions options_;
     ir::Graph result_;
@@ -95,5 +101,7 @@ struct CenteredWords {
     ir::ValueId variance;  ///< axes have an extent of 1
 };
 CenteredWords centered_words(WordsBuilder& builder, ir::ValueId input, const std::vector<std::size_t>& axes);
+/// The mean of the squares of numbers along some axes, which get an extent of 1.
+ir::ValueId mean_square_words(WordsBuilder& builder, ir::ValueId input, const std::vector<std::size_t>& axes);
 
 }  // namespace systole::operators

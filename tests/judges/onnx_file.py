@@ -27,6 +27,8 @@ class OnnxFile:
         # Files before version 4 list their constants among the inputs too.
         self.constants_are_inputs = IR_VERSIONS[opset] < 4
         self.names = 0
+        # The runtime's name of an operator, ONNX's own, and the opset since which that is known.
+        self.newer_name: tuple[str, str, int] | None = None
 
     def input(self, name: str, values: np.ndarray) -> str:
         shape: list[int | str] = list(values.shape)
@@ -60,6 +62,17 @@ class OnnxFile:
             info = helper.make_tensor_value_info(name, _type(values.dtype), list(values.shape))
             self.inputs.append(info)
         return name
+
+    def with_newer_name(self, model: bytes) -> bytes:
+        """The file with ONNX's own name of an operator, which the runtime has under another one."""
+        if self.newer_name is None:
+            return model
+        former, name, opset = self.newer_name
+        proto = onnx.load_from_string(model)
+        for node in proto.graph.node:
+            node.op_type = name if node.op_type == former else node.op_type
+        proto.opset_import[0].version = opset
+        return proto.SerializeToString()
 
     def integers(self, name: str, values: Sequence[int] | int) -> str:
         return self.constant(name, np.array(values, dtype=np.int64))

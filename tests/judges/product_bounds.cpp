@@ -374,7 +374,7 @@ void ProductBounds::check(const ir::Node& node, std::span<const float> results) 
         const Numbers a = operands(numbers_of(node.inputs[0]), is_rounded);
         const Numbers b = operands(numbers_of(node.inputs[1]), is_rounded);
         bound = node.is("matrix_product") ? bound_of_word_product(view, a, b, results)
-                                        : bound_of_word_convolution(view, a, b, results);
+                                          : bound_of_word_convolution(view, a, b, results);
     } else if (is_depthwise || node.is("convolution") || node.is("dense")) {
         if (view.data_inputs() != 1 || view.parameter(1) != nullptr) {
             throw std::logic_error("a product in words has one data input and no bias");

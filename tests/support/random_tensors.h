@@ -226,13 +226,29 @@ private:
         std::vector<std::string> names{"softmax", "log_softmax"};
         if (operators_ == Operators::All) {
             names.insert(names.end(), {"normalize", "local_response_normalization",
-                                       "mean_variance_normalization", "instance_normalization"});
+                                       "mean_variance_normalization", "instance_normalization",
+                                       "group_normalization", "layer_normalization", "rms_normalization"});
         }
         const std::string name = one_of(names);
         if (name == "mean_variance_normalization") return append(name, {x}, {{"axes", alone}});
         if (name == "instance_normalization") {
             const ir::Shape each{shape(x)[axis]};
             return append(name, {x, constant(each), constant(each)}, {{"axis", std::int64_t{axis}}});
+        }
+        if (name == "group_normalization") {
+            const ir::Shape each{shape(x)[axis]};
+            std::uint32_t groups = between(1, each[0]);
+            while (each[0] % groups != 0) --groups;
+            return append(name, {x, constant(each), constant(each)},
+                          {{"groups", std::int64_t{groups}}, {"axis", counted(axis, x)}});
+        }
+        if (name == "layer_normalization" || name == "rms_normalization") {
+            Extents own = extents(x);
+            own.erase(own.begin(), own.begin() + axis);
+            std::vector<ValueId> inputs{x};
+            const std::uint32_t parameters = between(0, name == "layer_normalization" ? 2 : 1);
+            for (std::uint32_t i = 0; i < parameters; ++i) inputs.push_back(constant(ir::Shape(own)));
+            return append(name, inputs, {{"axis", counted(axis, x)}});
         }
         std::vector<ir::NamedAttribute> attributes{{"axis", counted(axis, x)}};
         if (name == "local_response_normalization") {

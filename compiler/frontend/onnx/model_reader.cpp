@@ -373,7 +373,8 @@ private:
 
     /// Whether the results of an operator are int64, whatever its inputs are.
     static bool makes_int64(const ::onnx::NodeProto& node) {
-        constexpr std::array<std::string_view, 4> makers{"Shape", "Size", "ArgMax", "ArgMin"};
+        constexpr std::array<std::string_view, 6> makers{"Shape",  "Size", "ArgMax",
+                                                         "ArgMin", "TopK", "NonZero"};
         return is_own(node) && std::ranges::find(makers, node.op_type()) != makers.end();
     }
 

@@ -45,8 +45,9 @@ void Scope::define_results(const ::onnx::NodeProto& node, const ir::Results& res
     for (int i = 0; i < node.output_size(); ++i) {
         const std::string& name = node.output(i);
         if (name.empty()) continue;
-        if (static_cast<std::size_t>(i) < results.size()) {
-            define(name, results[static_cast<std::size_t>(i)]);
+        const auto index = static_cast<std::size_t>(i);
+        if (index < results.size() && results[index] != ir::no_value) {
+            define(name, results[index]);
         } else {
             unsupported.insert(name);
         }

@@ -7,13 +7,13 @@
 
 #include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/cast/onnx_types.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/quantizer.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
-namespace {
 
-/// Codes of TensorProto.DataType. As everywhere, 64-bit integers are int32, and truth values uint8.
 std::optional<DataType> onnx_type(std::int64_t code) {
     static const std::map<std::int64_t, DataType> types{
         {1, DataType::Float32},  {2, DataType::Uint8},   {3, DataType::Int8},  {4, DataType::Uint16},
@@ -22,6 +22,8 @@ std::optional<DataType> onnx_type(std::int64_t code) {
     const auto found = types.find(code);
     return found == types.end() ? std::nullopt : std::optional(found->second);
 }
+
+namespace {
 
 ir::Results append_cast(ir::LayerReader& layer, ir::ValueId input, DataType type, bool to_truth) {
     if (!to_truth && layer.value(input).type == type && !layer.value(input).quantization) return input;
@@ -97,6 +99,24 @@ public:
         }
     }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
+    bool takes_words() const override { return true; }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const ir::NodeView view = builder.view(node);
+        const DataType from = view.input().type;
+        const DataType to = view.output().type;
+        const bool is_to_integer = from == DataType::Float32 && to == DataType::Int32;
+        const bool is_to_real = from == DataType::Int32 && to == DataType::Float32;
+        if (node.integer("truth") != 0 || (!is_to_integer && !is_to_real)) {
+            WordsBuilder::fail(node,
+                               fmt::format("it turns {} into {}; a tensor core turns float32 into int32, "
+                                           "and int32 into float32",
+                                           name_of(from), name_of(to)));
+        }
+        const WordOperation operation = is_to_integer ? WordOperation::FloatToInt : WordOperation::IntToFloat;
+        builder.set(node.output(),
+                    builder.chain_as(to, {builder.input_of(node)},
+                                     [&](std::span<const Word> in) { return apply(operation, {in[0]}); }));
+    }
     void compute(const TensorCall& call) const override {
         const DataType from = call.node.input().type;
         const DataType to = call.node.output().type;

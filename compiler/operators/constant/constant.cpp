@@ -10,6 +10,7 @@
 #include "base/stored_integers.h"
 #include "compiler/ir/graph.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/constant/index_constants.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/operator.h"
 
@@ -135,7 +136,7 @@ public:
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
         constexpr std::int64_t all = std::numeric_limits<std::int32_t>::max();
-        return {
+        std::vector<ir::LayerKind> kinds{
             {.format = ir::Format::Onnx,
              .name = "Shape",
              .keys = {{"start", "the first axis"}, {"end", "the axis behind the last"}},
@@ -168,6 +169,8 @@ public:
                  }},
             {.format = ir::Format::Tflite, .name = "RANGE", .build = add_range},
             {.format = ir::Format::Tflite, .name = "ZEROS_LIKE", .build = add_zeros}};
+        for (ir::LayerKind& kind : index_constants()) kinds.push_back(std::move(kind));
+        return kinds;
     }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& /*node*/) const override {
         throw ModelError("a constant is a value of the graph, not a node");

@@ -1,4 +1,6 @@
 // Whether two numbers are equal, element by element.
+#include <limits>
+
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/pair_function.h"
 
@@ -22,6 +24,29 @@ ir::LayerKind logical_not(ir::Format format, const char* name) {
             }};
 }
 
+/// ONNX IsInf: whether a number is infinite, with a sign that is asked for.
+ir::Results read_is_infinite(ir::LayerReader& layer) {
+    const bool positive = flag_of(layer, "detect_positive", true);
+    const bool negative = flag_of(layer, "detect_negative", true);
+    ir::ValueId input = input_of(layer, 0);
+    if (layer.value(input).type != DataType::Float32) {
+        layer.fail("its input is " + std::string(name_of(layer.value(input).type)) + "; it must be float32");
+    }
+    if (positive && negative) input = layer.append("abs", {}, {input});
+    // Nothing is equal to NaN.
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const float wanted = positive ? infinity : negative ? -infinity : std::numeric_limits<float>::quiet_NaN();
+    return layer.append("equal", {}, {input, layer.constant("infinity", {}, {wanted})});
+}
+
+ir::LayerKind onnx_is_infinite() {
+    return {.format = ir::Format::Onnx,
+            .name = "IsInf",
+            .keys = {{"detect_positive", "whether infinity counts"},
+                     {"detect_negative", "whether -infinity counts"}},
+            .build = read_is_infinite};
+}
+
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_equal() {
@@ -30,7 +55,7 @@ std::unique_ptr<ir::Operator> make_equal() {
         .summary = "Whether two numbers are equal, element by element.",
         .floats_to_truth = apply_to_row<equal_of_floats>,
         .integers_to_truth = apply_to_row<equal_of_integers>,
-        .layers = {onnx_pair("equal", "Equal"), tflite_pair("equal", "EQUAL"),
+        .layers = {onnx_pair("equal", "Equal"), onnx_is_infinite(), tflite_pair("equal", "EQUAL"),
                    logical_not(ir::Format::Onnx, "Not"), logical_not(ir::Format::Tflite, "LOGICAL_NOT")}});
 }
 

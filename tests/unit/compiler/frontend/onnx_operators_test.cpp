@@ -394,6 +394,34 @@ TEST_CASE("ONNX's BatchNormalization works on the second axis", "[compiler][oper
     check_node(model, {1, 2, 3, 4}, {0, 0.5F, 7, 9});
 }
 
+TEST_CASE("ONNX Runtime's normalizations add a skip connection first", "[compiler][operators]") {
+    const auto model_of = [](const std::string& name, const std::vector<std::string>& inputs,
+                             const std::vector<std::string>& results) {
+        OnnxModel model(17);
+        model.import_set("com.microsoft", 1).input("x", {1, 2}).input("skip", {1, 2});
+        model.floats("scale", {2}, {5, 10}).floats("offset", {2}, {0.5F, 0}).floats("bias", {2}, {0, 1});
+        model.node(name, inputs, results).set_domain("com.microsoft");
+        for (const std::string& result : results) {
+            if (!result.empty()) model.output(result);
+        }
+        return model;
+    };
+    const auto check = [](OnnxModel model, const std::vector<std::vector<float>>& expected) {
+        const auto results = run_in_file_order(model.read(), {{1, 2}, {0, 4}}, 1);
+        REQUIRE(results.size() == expected.size());
+        for (std::size_t i = 0; i < results.size(); ++i) check_near(results[i], expected[i]);
+    };
+    const std::vector<std::string> with_sum{"y", "", "", "sum"};
+    const char* const layer = "SkipLayerNormalization";
+    check(model_of(layer, {"x", "skip", "scale", "offset", "bias"}, with_sum), {{-4.5F, 10}, {1, 7}});
+    check(model_of(layer, {"x", "skip", "scale", "", "bias"}, {"y"}), {{-5, 10}});
+    check(model_of(layer, {"x", "skip", "scale"}, with_sum), {{-5, 10}, {1, 6}});
+    const char* const simplified = "SkipSimplifiedLayerNormalization";
+    check(model_of(simplified, {"x", "skip", "scale", "bias"}, with_sum), {{1, 14}, {1, 7}});
+    OnnxModel trained = model_of(layer, {"x", "skip", "scale"}, {"y", "mean", "", "sum"});
+    CHECK(tests::refusal_of(trained) == "output \"mean\": it is a result that is not supported");
+}
+
 TEST_CASE("A product after a flattened image reads the image in its own order", "[compiler][operators]") {
     NodeDraw draw(1);
     const std::vector<float> kernel = draw.values(3 * 2);

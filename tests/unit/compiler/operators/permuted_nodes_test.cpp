@@ -117,3 +117,25 @@ TEST_CASE("Instances are normalized with their channels last", "[compiler][opera
     check_permuted(onnx("InstanceNormalization"),
                    {x, constant(reals({2}, {1, 2})), constant(reals({2}, {0, 7}))}, {0, 2, 3, 1});
 }
+
+TEST_CASE("Groups of channels are normalized with their channels last", "[compiler][operators]") {
+    const Tensor x = counted_reals({1, 4, 2, 6}, 0.5F);
+    const Tensor each = constant(reals({4}, {1, 2, 3, 4}));
+    for (const Axes& axes : {Axes{0, 2, 3, 1}, Axes{0, 3, 1, 2}}) {
+        check_permuted(onnx("GroupNormalization", {{"num_groups", 2}, {"opset", 21}}), {x, each, each}, axes);
+    }
+}
+
+TEST_CASE("Axes that are normalized together stay the last ones in any order", "[compiler][operators]") {
+    const Tensor x = counted_reals({1, 4, 2, 6}, 0.5F);
+    const Tensor rows = constant(counted_reals({2, 6}));
+    const nlohmann::json rows_of_columns{{"axis", 2}};
+    check_permuted(onnx("LayerNormalization", rows_of_columns), {x, rows, constant(reals({2, 1}, {3, 4}))},
+                   {0, 1, 3, 2});
+    check_permuted(onnx("LayerNormalization"), {x, constant(counted_reals({6}))}, {0, 2, 1, 3});
+    check_permuted(onnx("RMSNormalization", {{"axis", 1}}), {x, constant(counted_reals({4, 2, 6}))},
+                   {0, 2, 3, 1});
+    const ir::Graph graph = read_node(onnx("LayerNormalization", rows_of_columns), {x, rows});
+    const Axes axes{0, 2, 3, 1};
+    CHECK_FALSE(operators::operator_of(graph.nodes[0]).permuted({graph, graph.nodes[0]}, axes).has_value());
+}

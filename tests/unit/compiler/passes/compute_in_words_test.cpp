@@ -96,6 +96,11 @@ void check_words(const ir::Graph& graph, const Tensors& inputs, std::uint32_t ba
             values[node.output()] = values[node.inputs.front()];
             continue;
         }
+        // A run lists the numbers of float32 alone.
+        const auto is_listed = [&](ir::ValueId id) {
+            return graph.values[id].constant || graph.values[id].type == DataType::Float32;
+        };
+        if (!is_listed(node.output()) || !std::ranges::all_of(node.inputs, is_listed)) continue;
         const Numbers expected =
             computed_plainly(graph, node, values, batch, [&](std::size_t operand, Numbers& elements) {
                 if (!node.op->has_weights() || operand > 1) return;
@@ -390,6 +395,41 @@ TEST_CASE("Functions of two numbers, reductions and normalizations become words"
     check("pad", {{"before", Integers{0, 1, 0, 2}}, {"after", Integers{0, 0, 3, 0}}, {"value", 1.5}}, {x});
     check("transpose", {{"permutation", Integers{0, 3, 1, 2}}}, {x});
     check("depth_to_space", {{"block", std::int64_t{1}}}, {x});
+}
+
+TEST_CASE("Normalizations of tensors of any rank become words", "[compiler][passes]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(200); ++seed) {
+        tests::GraphParts parts(seed);
+        std::vector<std::uint32_t> extents(parts.number(2, 6), 1);
+        for (std::size_t i = 1; i < extents.size(); ++i) extents[i] = parts.number(1, 4);
+        const std::uint32_t axis = parts.number(1, static_cast<std::uint32_t>(extents.size()) - 1);
+        const std::uint32_t kind = parts.number(0, 3);
+        const std::uint32_t groups = parts.number(1, 3);
+        if (kind == 0) extents[axis] = groups * parts.number(1, 3);
+        const ir::Shape shape(extents);
+        ir::Graph graph;
+        graph.name = "g";
+        std::vector<ir::ValueId> inputs{graph.add_input("x", shape)};
+        // Without it, a small deviation would make a large error of a small one.
+        std::vector<ir::NamedAttribute> attributes{{"axis", std::int64_t{axis}}, {"epsilon", 0.25}};
+        std::string op = kind == 2 ? "layer_normalization" : "rms_normalization";
+        std::vector<std::uint32_t> own(extents.begin() + axis, extents.end());
+        std::uint32_t parameters = parts.number(0, kind == 2 ? 2 : 1);
+        if (kind < 2) {
+            op = kind == 0 ? "group_normalization" : "instance_normalization";
+            if (kind == 0) attributes.emplace_back("groups", std::int64_t{groups});
+            own.resize(1);
+            parameters = 2;
+        }
+        for (std::uint32_t i = 0; i < parameters; ++i) {
+            const ir::Shape each(own);
+            inputs.push_back(graph.add_constant("c" + std::to_string(i), each, DataType::Float32,
+                                                parts.values(each.elements(), -2.0F, 2.0F)));
+        }
+        INFO("seed " << seed << ", " << op << " of " << to_text(shape) << " along axis " << axis);
+        graph.outputs = {graph.append("n", operators::registry().at(op), attributes, inputs)};
+        check_words(graph, parts.values(2 * shape.elements(), -2.0F, 2.0F), 2);
+    }
 }
 
 TEST_CASE("Transposed convolutions become convolutions by phases", "[compiler][passes]") {

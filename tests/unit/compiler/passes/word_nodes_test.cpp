@@ -55,7 +55,8 @@ TEST_CASE("Nodes on words stay as they are beside what passes move and remove", 
     const auto words_of = [](const ir::Graph& of) {
         std::vector<std::string> nodes;
         for (const ir::Node& node : of.nodes) {
-            if (!node.op->name().starts_with("word_") || node.is("word_chain")) continue;
+            const bool is_on_words = node.op->name().starts_with("word_") || node.is("matrix_product");
+            if (!is_on_words || node.is("word_chain")) continue;
             nodes.push_back(node.name);
             for (const ir::Attribute& attribute : node.attributes)
                 nodes.back() += " " + ir::to_text(attribute);

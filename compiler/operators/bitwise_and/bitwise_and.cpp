@@ -1,0 +1,26 @@
+// The bits that are 1 in both of two integers, element by element.
+#include "compiler/operators/pair_function.h"
+
+namespace systole::operators {
+namespace {
+
+std::int32_t bitwise_and_of(std::int32_t a, std::int32_t b) {
+    return a & b;
+}
+
+Word bitwise_and_words(const Word& a, const Word& b) {
+    return apply(WordOperation::And, {a, b});
+}
+
+}  // namespace
+
+std::unique_ptr<ir::Operator> make_bitwise_and() {
+    return std::make_unique<PairFunctionOperator>(
+        PairDefinition{.name = "bitwise_and",
+                       .summary = "The bits that are 1 in both of two integers, element by element.",
+                       .words = bitwise_and_words,
+                       .on_integers = apply_to_row<bitwise_and_of>,
+                       .layers = {onnx_pair("bitwise_and", "BitwiseAnd")}});
+}
+
+}  // namespace systole::operators

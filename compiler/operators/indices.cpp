@@ -1,0 +1,153 @@
+#include "compiler/operators/indices.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "base/stored_integers.h"
+#include "compiler/ir/model_error.h"
+#include "compiler/operators/strided.h"
+#include "compiler/operators/words_builder.h"
+
+namespace systole::operators {
+namespace {
+
+constexpr const char* counts_from_end_name = "counts_from_end";
+
+/// What is compared with computed indices, at most: elements of a tensor, times indices.
+constexpr std::uint64_t most_compared_elements = std::uint64_t{1} << 26U;
+
+}  // namespace
+
+ir::AttributeDeclaration counts_from_end_attribute() {
+    return {.name = counts_from_end_name,
+            .meaning = "1: negative indices count from the end; 0: they are refused",
+            .absent = std::int64_t{1},
+            .minimum = 0,
+            .maximum = 1};
+}
+
+ir::NamedAttribute refuses_negative() {
+    return {counts_from_end_name, std::int64_t{0}};
+}
+
+bool counts_from_end(const ir::Node& node) {
+    return node.integer(counts_from_end_name) != 0;
+}
+
+std::size_t element_at(std::int32_t index, const ir::Shape& shape, std::size_t axis, bool counts_from_end) {
+    const auto extent = static_cast<std::int64_t>(shape[axis]);
+    const std::int64_t lowest = counts_from_end ? -extent : 0;
+    if (index < lowest || index >= extent) {
+        throw ModelError(fmt::format("an index along axis {} of {} is {}; it must be from {} to {}", axis,
+                                     to_text(shape), index, lowest, extent - 1));
+    }
+    return static_cast<std::size_t>(index < 0 ? index + extent : index);
+}
+
+std::vector<std::size_t> tuple_places(const ir::Shape& shape, const IndexedAxes& axes,
+                                      std::span<const std::int32_t> indices) {
+    std::vector<std::size_t> places;
+    places.reserve(indices.size() / axes.count);
+    for (std::size_t first = 0; first < indices.size(); first += axes.count) {
+        std::size_t place = 0;
+        for (std::size_t i = 0; i < axes.count; ++i) {
+            const std::size_t axis = axes.first + i;
+            place = place * shape[axis] + element_at(indices[first + i], shape, axis, axes.counts_from_end);
+        }
+        places.push_back(place);
+    }
+    return places;
+}
+
+void check_indices_beside(const ir::Shape& shape, const ir::Shape& indices, std::size_t axis) {
+    bool fits = indices.rank() == shape.rank();
+    for (std::size_t i = 0; fits && i < shape.rank(); ++i) fits = i == axis || indices[i] <= shape[i];
+    if (fits) return;
+    throw ModelError(
+        fmt::format("its indices are {}; they must have as many axes as {}, and along all but axis {} be no "
+                    "larger",
+                    to_text(indices), to_text(shape), axis));
+}
+
+std::vector<std::size_t> places_beside(const ir::Shape& shape, const ir::Shape& indices, std::size_t axis,
+                                       std::span<const std::int32_t> numbers, bool counts_from_end) {
+    StridedView view{.extents = {indices.extents().begin(), indices.extents().end()},
+                     .strides = packed_strides(shape)};
+    const std::ptrdiff_t step = view.strides[axis];
+    view.strides[axis] = 0;
+    std::vector<std::size_t> places;
+    places.reserve(numbers.size());
+    for_each_row(view, [&](std::ptrdiff_t offset) {
+        for (std::size_t i = 0; i < view.extents.back(); ++i, offset += view.strides.back()) {
+            const std::size_t element = element_at(numbers[places.size()], shape, axis, counts_from_end);
+            places.push_back(static_cast<std::size_t>(offset) + element * static_cast<std::size_t>(step));
+        }
+    });
+    return places;
+}
+
+std::vector<std::int32_t> indices_of(const TensorCall& call, std::size_t input) {
+    std::vector<std::int32_t> numbers(call.input_elements(input));
+    widen(call.inputs[input], call.node.input(input).type, numbers);
+    return numbers;
+}
+
+std::span<const std::int32_t> of_inference(const TensorCall& call, std::size_t input,
+                                           std::span<const std::int32_t> indices, std::size_t inference) {
+    const ir::Value& value = call.node.input(input);
+    const std::size_t count = value.shape.elements();
+    return indices.subspan(value.constant ? 0 : inference * count, count);
+}
+
+std::optional<std::vector<std::int32_t>> known_indices(const ir::Value& value) {
+    if (!value.constant || !value.constant->is_known() || !is_integer(value.type)) return std::nullopt;
+    std::vector<std::int32_t> numbers(value.shape.elements());
+    widen(value.constant->bytes().data(), value.type, numbers);
+    return numbers;
+}
+
+void check_index_type(const ir::Value& indices) {
+    if (is_integer(indices.type)) return;
+    throw ModelError(fmt::format("its indices are {}; they must be integers", name_of(indices.type)));
+}
+
+ir::ValueId words_at_indices(const ir::Node& node, WordsBuilder& builder, ir::ValueId input,
+                             const AxisLines& lines, ir::ValueId indices) {
+    if (builder.value(indices).type != DataType::Int32) {
+        WordsBuilder::fail(node, fmt::format("its indices are {}; a tensor core needs those of int32",
+                                             name_of(builder.value(indices).type)));
+    }
+    const std::uint64_t places = builder.shape_of(indices)[2];
+    const std::uint64_t elements = std::uint64_t{lines.outer} * lines.count * lines.inner;
+    if (elements != 0 && places > most_compared_elements / elements) {
+        WordsBuilder::fail(node, fmt::format("a tensor core compares each of {} elements with {} computed "
+                                             "indices; there may be {} comparisons",
+                                             elements, places, most_compared_elements));
+    }
+    const auto extent = [](std::size_t count) { return static_cast<std::uint32_t>(count); };
+    const ir::ValueId all =
+        builder.reshape(input, {1, extent(lines.outer), 1, extent(lines.count), extent(lines.inner)});
+    std::vector<std::int32_t> numbers(lines.count);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    const ir::ValueId along = builder.integers("numbers", {1, 1, 1, extent(lines.count), 1}, numbers);
+    const bool from_end = counts_from_end(node);
+    const ir::ValueId alone =
+        builder.chain_as(DataType::Int32, {indices, along, all}, [&](std::span<const Word> in) {
+            const Word zero = constant_word(in[0].steps(), 0);
+            Word wanted = in[0];
+            if (from_end) {
+                const Word behind =
+                    apply(WordOperation::AddInt, {wanted, constant_word(in[0].steps(), extent(lines.count))});
+                wanted = select(apply(WordOperation::LessInt, {wanted, zero}), behind, wanted);
+            }
+            return select(apply(WordOperation::EqualInt, {wanted, in[1]}), in[2], zero);
+        });
+    constexpr std::size_t compared_axis = 3;
+    const ir::ValueId found = builder.reduce(systole::Reduction::Or, alone, {compared_axis}, false);
+    const DataType type = builder.value(input).type;
+    if (type == DataType::Int32) return found;
+    return builder.chain_as(type, {found}, [](std::span<const Word> in) { return in[0]; });
+}
+
+}  // namespace systole::operators

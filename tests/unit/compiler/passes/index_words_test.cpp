@@ -1,0 +1,170 @@
+// Operators of indices and bits as primitives that state every bit, for machines without addresses from data.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/model_error.h"
+#include "compiler/passes/compute_in_words.h"
+#include "tests/support/file_nodes.h"
+#include "tests/support/graphs.h"
+#include "tests/support/random_runs.h"
+
+using namespace systole;
+using namespace systole::tests::nodes;
+
+namespace {
+
+/// The first result of a node in words. The node itself must have the same bits, of two inferences.
+Tensor in_words(const FileNode& node, const std::vector<Tensor>& inputs) {
+    const ir::Graph graph = read_node(node, inputs);
+    const ir::Graph words = passes::compute_in_words(graph, {.sum_tile = 128, .precision = "default"});
+    REQUIRE(ir::find_fault(words).value_or("") == "");
+    for (const ir::Node& each : words.nodes) {
+        INFO(each.op->name());
+        CHECK((each.op->name().starts_with("word_") || each.is("reshape") || each.is("gather") ||
+               each.is("concat") || each.is("strided_slice") || each.is("identity")));
+    }
+    std::vector<std::vector<std::uint8_t>> twice;
+    for (const Tensor& input : inputs) {
+        if (input.is_constant) continue;
+        twice.push_back(input.bytes);
+        twice.back().insert(twice.back().end(), input.bytes.begin(), input.bytes.end());
+    }
+    const std::vector<Tensor> results = results_of(words, twice, 2);
+    CHECK(results == results_of(graph, twice, 2));
+    return results.front();
+}
+
+std::vector<std::int32_t> below(tests::GraphParts& parts, std::size_t count, std::uint32_t extent,
+                                std::uint32_t behind) {
+    std::vector<std::int32_t> numbers(count);
+    for (std::int32_t& number : numbers)
+        number = static_cast<std::int32_t>(parts.number(0, extent - 1 + behind)) -
+                 static_cast<std::int32_t>(behind);
+    return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("Slices at computed indices are found by comparison", "[compiler][passes]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(50); ++seed) {
+        INFO("seed " << seed);
+        tests::GraphParts parts(seed);
+        const ir::Shape shape{parts.number(1, 4), parts.number(1, 6), parts.number(1, 3)};
+        const std::uint32_t axis = parts.number(0, 2);
+        const ir::Shape rows{1, parts.number(1, 5)};
+        Tensor x = reals(shape, parts.values(shape.elements()));
+        x.is_constant = parts.number(0, 1) == 0;
+        const Tensor indices = integers(rows, below(parts, rows.elements(), shape[axis], shape[axis]));
+        in_words(onnx("Gather", {{"axis", axis}}), {x, indices});
+        const ir::Shape beside = axis == 0   ? ir::Shape{parts.number(1, 5), shape[1], shape[2]}
+                                 : axis == 1 ? ir::Shape{shape[0], parts.number(1, 5), shape[2]}
+                                             : ir::Shape{shape[0], shape[1], parts.number(1, 5)};
+        const Tensor each = integers(beside, below(parts, beside.elements(), shape[axis], shape[axis]));
+        in_words(onnx("GatherElements", {{"axis", axis}}), {x, each});
+    }
+    // All bits are kept, that of the sign of 0 too, and those of integers.
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const Tensor hard = constant(reals({4}, {-0.0F, infinity, -infinity, 1e-30F}));
+    in_words(onnx("Gather"), {hard, integers({1, 4}, {3, 2, 1, 0})});
+    in_words(onnx("Gather"), {integers({3}, {-7, 1 << 30, 9}), integers({1, 2}, {1, -3})});
+}
+
+TEST_CASE("An embedding is computed in words, also of real numbers", "[compiler][passes]") {
+    FileNode embedding = keras("Embedding", {{"input_dim", 3U}, {"output_dim", 2U}});
+    embedding.weights = {0, 1, 2, 3, 4, 5};
+    const std::vector<float> expected{4, 5, 0, 1, 4, 5, 0, 1};
+    CHECK(in_words(embedding, {integers({1, 2}, {2, 0})}).reals() == expected);
+    CHECK(in_words(embedding, {reals({1, 2}, {2.5F, 0.5F})}).reals() == expected);
+}
+
+TEST_CASE("An index that no machine without addresses can find is refused in words", "[compiler][passes]") {
+    const auto refusal = [](const FileNode& node, const std::vector<Tensor>& inputs) {
+        try {
+            passes::compute_in_words(read_node(node, inputs), {});
+        } catch (const ModelError& error) {
+            return std::string(error.what());
+        }
+        return std::string("none");
+    };
+    const Tensor table = constant(reals({9000, 1}, std::vector<float>(9000, 1.0F)));
+    const Tensor many = integers({1, 9000}, std::vector<std::int32_t>(9000, 0));
+    CHECK(
+        refusal(onnx("Gather"), {table, many}) ==
+        "layer \"node\": a tensor core compares each of 9000 elements with 9000 computed indices; there may "
+        "be 67108864 comparisons");
+    CHECK_THAT(refusal(onnx("GatherND"), {table, integers({1, 2}, {0, 0})}),
+               Catch::Contains("another layer computes its indices, which are of several axes"));
+    CHECK_THAT(
+        refusal(onnx("GatherElements", {{"axis", 1}}), {counted_reals({2, 3}), integers({1, 3}, {0, 1, 2})}),
+        Catch::Contains("its inputs are 2x3 and 1x3; a tensor core needs the same extents along all but "
+                        "axis 1"));
+    CHECK_THAT(refusal(onnx("ReverseSequence"), {counted_reals({3, 1}), integers({1}, {2})}),
+               Catch::Contains("another layer computes its lengths; a tensor core needs constant ones"));
+    CHECK_THAT(refusal(onnx("TopK"), {counted_reals({1, 3}), list({2})}),
+               Catch::Contains("machines with a tensor core do not compute top_k yet"));
+}
+
+TEST_CASE("Triangles, reversed sequences, marks of the largest and casts are words", "[compiler][passes]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(50); ++seed) {
+        INFO("seed " << seed);
+        tests::GraphParts parts(seed);
+        const ir::Shape shape{parts.number(1, 3), parts.number(1, 5), parts.number(1, 5)};
+        std::vector<float> numbers = parts.values(shape.elements(), -4.0F, 4.0F);
+        const Tensor x = reals(shape, numbers);
+        const Tensor k = constant(integers({}, {static_cast<std::int32_t>(parts.number(0, 4)) - 2}));
+        in_words(onnx("Trilu", {{"upper", parts.number(0, 1)}}), {x, k});
+        in_words(onnx("Cast", {{"to", 6}}), {x});
+        std::vector<std::int32_t> lengths = below(parts, shape[0], shape[1] + 1, 0);
+        if (parts.number(0, 1) == 0) std::ranges::fill(lengths, lengths.front());
+        in_words(onnx("ReverseSequence", {{"batch_axis", 0}, {"time_axis", 1}}), {x, list(lengths)});
+        // Of few numbers, many are equal.
+        for (float& number : numbers) number = static_cast<float>(static_cast<int>(number));
+        in_words(onnx("Hardmax", {{"axis", parts.number(0, 2)}}), {reals(shape, numbers)});
+    }
+    in_words(onnx("Trilu"), {integers({1, 2, 2}, {1, 2, 3, 4})});
+    in_words(onnx("Cast", {{"to", 1}}), {integers({1, 3}, {-3, 0, 1 << 20})});
+}
+
+TEST_CASE("Bits are combined and moved in words", "[compiler][passes]") {
+    constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+    const Tensor a = integers({1, 6}, {0b1100, -1, 0, 7, least, 255});
+    const Tensor b = integers({1, 6}, {0b1010, 3, 31, 33, 1, 0});
+    for (const char* const name : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) in_words(onnx(name), {a, b});
+    in_words(onnx("BitwiseNot"), {a});
+    for (const char* const direction : {"LEFT", "RIGHT"})
+        in_words(onnx("BitShift", {{"direction", direction}}), {a, b});
+    const Tensor signed_places = integers({1, 6}, {-2, 3, 31, 33, 1, 0});
+    in_words(tflite("RIGHT_SHIFT", {}, {{DataType::Int32, {}}}), {a, signed_places});
+}
+
+TEST_CASE("Functions of angles and their inverses have words near their values", "[compiler][passes]") {
+    tests::GraphParts parts(5);
+    const auto check = [&](const char* name, std::vector<float> numbers) {
+        INFO(name);
+        const auto count = static_cast<std::uint32_t>(numbers.size());
+        const ir::Graph graph = read_node(onnx(name), {reals({1, count}, numbers)});
+        const ir::Graph words = passes::compute_in_words(graph, {.sum_tile = 128, .precision = "default"});
+        const std::vector<Tensor> expected = results_of(graph, {reals({1, count}, numbers).bytes}, 1);
+        const std::vector<Tensor> found = results_of(words, {reals({1, count}, numbers).bytes}, 1);
+        CHECK(are_close(found.front().reals(), expected.front().reals()));
+    };
+    const auto drawn = [&](float low, float high, std::vector<float> ends) {
+        const std::vector<float> between = parts.values(200, low, high);
+        ends.insert(ends.end(), between.begin(), between.end());
+        return ends;
+    };
+    check("Tan", drawn(-1.5F, 1.5F, {0.0F}));
+    check("Asin", drawn(-1.0F, 1.0F, {-1.0F, 0.0F, 1.0F, 1e-6F}));
+    check("Acos", drawn(-1.0F, 1.0F, {-1.0F, 0.0F, 1.0F, 1e-6F}));
+    check("Atan", drawn(-9.0F, 9.0F, {0.0F, 1e20F, -1e20F}));
+    check("Sinh", drawn(-9.0F, 9.0F, {0.0F, 1.0F, -1.0F, 1e-6F, 60.0F, -60.0F}));
+    check("Cosh", drawn(-9.0F, 9.0F, {0.0F, 1e-6F, 60.0F, -60.0F}));
+    check("Asinh", drawn(-9.0F, 9.0F, {0.0F, 1e-6F, 1e30F, -1e30F}));
+    check("Acosh", drawn(1.0F, 9.0F, {1.0F, 1.000001F, 1e30F}));
+    check("Atanh", drawn(-0.99F, 0.99F, {0.0F, 1e-6F}));
+    check("Shrink", drawn(-2.0F, 2.0F, {0.0F, 0.5F, -0.5F}));
+}
