@@ -20,6 +20,7 @@
 #include "compiler/passes/fold_qdq.h"
 #include "compiler/passes/move_transposes.h"
 #include "compiler/passes/quantize.h"
+#include "compiler/passes/recognize_operators.h"
 #include "compiler/passes/remove_identities.h"
 #include "compiler/passes/set_rounding.h"
 #include "compiler/passes/unite_ranges.h"
@@ -31,6 +32,8 @@ PassManager simplification() {
     // Transpositions and identities first: they may lie between a layer and a node that folds into it.
     passes.add("move_transposes", move_transposes);
     passes.add("remove_identities", remove_identities);
+    // While constants are still operands of the nodes that a file has.
+    passes.add("recognize_operators", recognize_operators);
     passes.add("fold_qdq", fold_qdq);
     passes.add("absorb_border_conversions", absorb_border_conversions);
     passes.add("absorb_constants", absorb_constants);

@@ -11,8 +11,9 @@
 
 namespace systole::passes {
 
-/// The passes that remove nodes the chip does not need: identities, batch normalizations, borders that become
-/// padding, and concatenations for dense layers. The results stay the same, except for float rounding.
+/// The passes that remove nodes the chip does not need: identities, groups of nodes that are one operator,
+/// batch normalizations, borders that become padding, and concatenations for dense layers. The results stay
+/// the same, except for float rounding.
 PassManager simplification();
 
 /// These passes, followed by those from float to integers: calibrate, unite_ranges, quantize (with

@@ -103,9 +103,9 @@ TEST_CASE("All passes are dumped in their order, and only passes", "[system][gra
     const Outcome all = sim("compile mnist_cnn --limit 1 --set timing_only=true --dump-after all");
     REQUIRE(all.exit_code == 0);
     std::size_t last = 0;
-    for (const char* const pass :
-         {"remove_identities", "absorb_constants", "fold_batch_normalization", "remove_reshapes",
-          "fold_padding", "fold_concat_into_dense", "calibrate", "unite_ranges", "quantize"}) {
+    for (const char* const pass : {"remove_identities", "recognize_operators", "absorb_constants",
+                                   "fold_batch_normalization", "remove_reshapes", "fold_padding",
+                                   "fold_concat_into_dense", "calibrate", "unite_ranges", "quantize"}) {
         const std::size_t at = all.out.find(std::string("# after ") + pass + "\ngraph \"mnist_cnn\"");
         REQUIRE(at != std::string::npos);
         CHECK(at >= last);

@@ -426,10 +426,10 @@ outputs %2
         told.push_back(std::string(pass) + " " + std::to_string(left.nodes.size()));
     };
     CHECK(passes::simplify(graph, observer).nodes.size() == 1);
-    CHECK(told == std::vector<std::string>{"move_transposes 2", "remove_identities 1", "fold_qdq 1",
-                                           "absorb_border_conversions 1", "absorb_constants 1",
-                                           "fold_batch_normalization 1", "remove_reshapes 1",
-                                           "fold_padding 1", "fold_concat_into_dense 1"});
+    CHECK(told == std::vector<std::string>{
+                      "move_transposes 2", "remove_identities 1", "recognize_operators 1", "fold_qdq 1",
+                      "absorb_border_conversions 1", "absorb_constants 1", "fold_batch_normalization 1",
+                      "remove_reshapes 1", "fold_padding 1", "fold_concat_into_dense 1"});
 
     passes::PassManager manager;
     manager.add("forget", [](ir::Graph broken) {
