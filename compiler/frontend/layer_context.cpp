@@ -63,7 +63,8 @@ LayerContext::LayerContext(GraphBuilder& builder, const ir::LayerKind& kind, con
     : builder_(builder),
       kind_(kind),
       config_(layer, layer_place(name)),
-      name_(std::move(name)),
+      layer_name_(std::move(name)),
+      name_(layer_name_),
       inputs_(std::move(inputs)),
       stored_as_(stored_as),
       declared_(std::move(declared)) {}
@@ -128,6 +129,18 @@ std::optional<std::vector<double>> LayerContext::numbers(const char* key) const 
     return numbers;
 }
 
+std::optional<std::vector<std::string>> LayerContext::texts(const char* key) const {
+    const json* const value = find(key);
+    if (value == nullptr) return std::nullopt;
+    const json list = value->is_array() ? *value : json::array({*value});
+    std::vector<std::string> texts;
+    for (const json& element : list) {
+        if (!element.is_string()) config_.fail(key, "it must be a text or a list of texts");
+        texts.push_back(element.get<std::string>());
+    }
+    return texts;
+}
+
 bool LayerContext::is_list(const char* key) const {
     const json* const value = find(key);
     return value != nullptr && value->is_array();
@@ -179,7 +192,15 @@ ir::ResultType LayerContext::declared_result(std::size_t index) const {
 }
 
 ir::FeatureMap LayerContext::map_of(ir::ValueId id) const {
-    return ir::feature_map(value(id).shape, value(id).constant ? 1 : batch());
+    try {
+        return ir::feature_map(value(id).shape, value(id).constant ? 1 : batch());
+    } catch (const ModelError& error) {
+        config_.fail(error.what());
+    }
+}
+
+void LayerContext::begin_part(std::string_view part) {
+    name_ = part.empty() ? layer_name_ : fmt::format("{}/{}", layer_name_, part);
 }
 
 ir::ValueId LayerContext::weight(const ir::WeightRequest& request) {

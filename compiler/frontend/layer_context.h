@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/frontend/layer_config.h"
@@ -57,6 +58,7 @@ public:
     std::optional<Integers> integers(const char* key) const override;
     Integers integers_of(const char* key, std::size_t element) const override;
     std::optional<std::vector<double>> numbers(const char* key) const override;
+    std::optional<std::vector<std::string>> texts(const char* key) const override;
     bool is_list(const char* key) const override;
     bool is_text(const char* key) const override;
     void require_number(const char* key, int only) const override;
@@ -72,6 +74,7 @@ public:
     ir::ResultType declared_result(std::size_t index) const override;
     std::uint32_t batch() const override { return builder_.graph.batch; }
     ir::FeatureMap map_of(ir::ValueId id) const override;
+    void begin_part(std::string_view part) override;
     ir::ValueId weight(const ir::WeightRequest& request) override;
     ir::ValueId constant(std::string_view role, const ir::Shape& shape, std::vector<float> values) override;
     ir::ValueId add_constant(std::string_view role, const ir::Shape& shape, DataType type,
@@ -100,7 +103,8 @@ private:
     GraphBuilder& builder_;
     const ir::LayerKind& kind_;
     LayerConfig config_;
-    std::string name_;
+    std::string layer_name_;
+    std::string name_;  ///< of the part that is being built
     std::vector<ir::ValueId> inputs_;
     DataType stored_as_;
     std::vector<ir::ResultType> declared_;

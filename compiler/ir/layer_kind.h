@@ -45,6 +45,9 @@ struct WeightRequest {
     bool always_known = false;
     /// Counts towards the limit of a network's weights.
     bool is_counted = false;
+    /// The names that the part of the layer may have to which the weight belongs, such as "query" in an
+    /// attention of Keras. None, or an empty one: it belongs to the layer itself.
+    std::vector<std::string_view> owner = {};
 };
 
 /// Access of an operator to one layer of a network file: the values of its keys, its inputs and its weights.
@@ -71,6 +74,8 @@ public:
     virtual Integers integers_of(const char* key, std::size_t element) const = 0;
     /// A number or the numbers of a list; nullopt if the key is absent.
     virtual std::optional<std::vector<double>> numbers(const char* key) const = 0;
+    /// A text or the texts of a list; nullopt if the key is absent.
+    virtual std::optional<std::vector<std::string>> texts(const char* key) const = 0;
     virtual bool is_list(const char* key) const = 0;
     virtual bool is_text(const char* key) const = 0;
     /// Throws unless the key has this value, the only supported one.
@@ -100,6 +105,8 @@ public:
     virtual FeatureMap map_of(ValueId value) const = 0;
     FeatureMap input_map() const { return map_of(input()); }
 
+    /// The nodes and constants that follow get the name LAYER/PART; the name of the layer if it is empty.
+    virtual void begin_part(std::string_view part) = 0;
     /// Adds a weight as a constant and returns it.
     virtual ValueId weight(const WeightRequest& request) = 0;
     /// Adds a constant with values that follow from the layer's keys.

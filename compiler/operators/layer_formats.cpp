@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "compiler/operators/file_nodes.h"
+
 namespace systole::operators {
 namespace {
 
@@ -66,6 +68,24 @@ ir::Window keras_window(const ir::LayerReader& layer, const std::array<std::uint
     window.dilation_y = dilation[0];
     window.dilation_x = dilation[1];
     return window;
+}
+
+ir::Shape last_axis_weights(const ir::LayerReader& layer, ir::ValueId value, std::uint32_t units) {
+    const ir::FeatureMap map = layer.map_of(value);
+    if (map.is_vector()) return {map.channels, units};
+    return {1, 1, map.channels, units};
+}
+
+ir::ValueId append_last_axis_product(ir::LayerReader& layer, const std::vector<ir::ValueId>& inputs,
+                                     const char* activation) {
+    constexpr std::size_t axes_of_matrix = 2;
+    const ir::Shape weights = layer.value(inputs[1]).shape;
+    std::vector<std::int64_t> extents = extents_of(layer.value(inputs.front()).shape);
+    extents.back() = weights[weights.rank() - 1];
+    ir::ValueId result = layer.append(weights.rank() == axes_of_matrix ? "dense" : "convolution", {}, inputs);
+    // Before the reshape, the function can be part of the product's work.
+    if (activation != nullptr) result = layer.append_function(activation, result);
+    return append_shape(layer, result, shape_from(layer, extents));
 }
 
 std::uint32_t keras_length(const ir::LayerReader& layer, const char* key,

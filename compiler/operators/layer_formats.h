@@ -23,6 +23,14 @@ std::vector<ir::LayerKey> json_window_keys();
 ir::Window keras_window(const ir::LayerReader& layer, const std::array<std::uint32_t, 2>& kernel,
                         const std::array<std::uint32_t, 2>& stride,
                         const std::array<std::uint32_t, 2>& dilation = {1, 1});
+/// The shape of weights that meet the last axis of a value alone, as those of Keras' Dense: of a vector, or
+/// of a 1x1 kernel over an image.
+ir::Shape last_axis_weights(const ir::LayerReader& layer, ir::ValueId value, std::uint32_t units);
+/// The product of the last axis of the first input and such weights, behind which there may be a bias. The
+/// other axes stay. `activation` is the key of a function of the result; null: there is none.
+ir::ValueId append_last_axis_product(ir::LayerReader& layer, const std::vector<ir::ValueId>& inputs,
+                                     const char* activation = nullptr);
+
 // Keras' layers over sequences, which are maps of height 1.
 
 /// n, or [n].

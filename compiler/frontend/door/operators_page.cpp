@@ -20,6 +20,10 @@ where those of Keras 1 (`Convolution2D`) and functions (`tf.math.truediv`) have 
 Keras 2; `TFLite` and `ONNX` nodes of such files, `graph JSON` layers of graph files (docs/graph_files.md). Attributes are those of
 the graph's text, which `sim compile MODEL --dump-after all` prints.
 
+Recurrent layers are written out step by step: all steps have the same weights, and the products of the input are one for all steps.
+Keras' `Bidirectional` is two of them, whose results are combined by its `merge_mode`; `TimeDistributed` applies its layer, or the layers of its model, to each step of its input. A layer that leaves out the steps that
+`Masking` or an `Embedding` with `mask_zero` masks is refused.
+
 Operators on integers of TFLite files compute the bits of the reference kernels of TensorFlow 2.21, or of 2.19 with
 `--tflite-runtime 2.19` (`tflite_runtime` in run files and in Python). A file does not say which it was made for. They differ in
 FULLY_CONNECTED of int8, uint8 and int16: since 2.20, its sums are multiplied by the scales' quotient in float64 and rounded once
@@ -39,8 +43,8 @@ ours. A multiplier is the quotient of the scales, computed in float64 and rounde
 its zero point, is multiplied by the quotient of its scale and the result's; products and their sum are float32. A product of two tensors
 is an int32, and scaled as a sum is. TPU v1 cannot round so: its host computes such nodes.
 
-ONNX files have operator sets 7 to 25. Operators of the domain com.microsoft are ONNX Runtime's own, and compute what DequantizeLinear,
-the operator and QuantizeLinear compute. ONNX Runtime's QLinearAdd rounds after it has added the zero point: if that is odd, exact halves,
+ONNX files have operator sets 7 to 25. Operators of the domain com.microsoft are ONNX Runtime's own. Those on integers compute what
+DequantizeLinear, the operator and QuantizeLinear compute. ONNX Runtime's QLinearAdd rounds after it has added the zero point: if that is odd, exact halves,
 which are frequent with scales that are powers of two, differ by 1. Functions of the file are expanded where they are called. An If must have
 a condition that follows from constants, and is the graph that it chooses. Constants of 4 bits, and those with a scale for each block, are
 read by DequantizeLinear (or Cast), and stand for real numbers, which are quantized as those of a float network.

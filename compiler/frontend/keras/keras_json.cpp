@@ -207,8 +207,8 @@ void unwrap_values(json& value) {
 void modernize(std::string& class_name, json& config, int major_version) {
     if (!config.is_object()) return;
     constexpr int first_with_other_functions = 3;
-    if (major_version >= first_with_other_functions && config.contains("activation")) {
-        rename_function(config["activation"]);
+    for (const char* const key : {"activation", "recurrent_activation"}) {
+        if (major_version >= first_with_other_functions && config.contains(key)) rename_function(config[key]);
     }
     if (class_name == "Merge") modernize_merge(class_name, config);
     for (const auto& [before, now] : convolution_classes) {

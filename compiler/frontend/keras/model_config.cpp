@@ -163,6 +163,148 @@ std::vector<NamedResult> read_function_call(const json& call, const std::string&
     return results;
 }
 
+/// The parameters of the layers of attention, in the order of a call; null for other classes.
+const std::vector<std::string>* attention_parameters(std::string_view class_name) {
+    static const std::vector<std::string> of_several{"query",
+                                                     "value",
+                                                     "key",
+                                                     "query_mask",
+                                                     "value_mask",
+                                                     "key_mask",
+                                                     "attention_mask",
+                                                     "return_attention_scores",
+                                                     "training",
+                                                     "use_causal_mask"};
+    static const std::vector<std::string> of_a_list{"inputs", "mask", "training", "return_attention_scores",
+                                                    "use_causal_mask"};
+    if (class_name == "MultiHeadAttention" || class_name == "GroupQueryAttention") return &of_several;
+    if (class_name == "Attention" || class_name == "AdditiveAttention") return &of_a_list;
+    return nullptr;
+}
+
+/// Whether a class of layers is recurrent: it may be called with an initial state.
+bool is_recurrent(std::string_view class_name) {
+    constexpr std::array<std::string_view, 4> classes{"LSTM", "GRU", "SimpleRNN", "Bidirectional"};
+    return std::ranges::find(classes, class_name) != classes.end();
+}
+
+/// The arguments of a call of a layer, by name.
+json named_arguments(const json& call, const std::string& place, const std::vector<std::string>& parameters) {
+    json named = json::object();
+    if (call.is_object()) {
+        const json* const in_order = optional_member(&call, "args");
+        for (std::size_t i = 0; in_order != nullptr && i < in_order->size(); ++i) {
+            if (!in_order->is_array() || i >= parameters.size()) {
+                throw ModelError(fmt::format("{} is called with {}; that is not a list of its inputs", place,
+                                             describe(*in_order)));
+            }
+            named[parameters[i]] = (*in_order)[i];
+        }
+        const json* const by_name = optional_member(&call, "kwargs");
+        if (by_name != nullptr && by_name->is_object()) named.update(*by_name);
+        return named;
+    }
+    // Keras 2 writes the first argument alone, and the others behind its first tensor.
+    json first = json::array();
+    for (const json& tensor : is_result(call) ? json::array({call}) : call) {
+        constexpr std::size_t others = 3;
+        const bool has_others = is_result(tensor) && tensor.size() > others && tensor[others].is_object();
+        if (has_others && first.empty()) named.update(tensor[others]);
+        first.push_back(is_result(tensor) ? json::array({tensor[0], tensor[1], tensor[2]}) : tensor);
+    }
+    named[parameters.front()] = std::move(first);
+    return named;
+}
+
+/// Appends the truth values of nested lists to `values`, and the lengths of the lists to `lengths`. False if
+/// lists of one depth differ in length, or if there are other values.
+bool collect_truths(const json& value, std::size_t depth, std::vector<std::size_t>& lengths,
+                    std::vector<int>& values) {
+    if (!value.is_array()) {
+        const bool is_truth = value.is_boolean() || value == 0 || value == 1;
+        if (is_truth) values.push_back(value == true || value == 1 ? 1 : 0);
+        return is_truth && depth == lengths.size();
+    }
+    if (depth == lengths.size() && values.empty()) lengths.push_back(value.size());
+    if (depth >= lengths.size() || lengths[depth] != value.size() || value.empty()) return false;
+    return std::ranges::all_of(
+        value, [&](const json& element) { return collect_truths(element, depth + 1, lengths, values); });
+}
+
+/// What one call of a layer of attention reads: the query, the value and, if it is given, the key. Other
+/// arguments are added to `arguments`.
+std::vector<NamedResult> read_attention_call(const json& call, const std::string& place,
+                                             const std::vector<std::string>& parameters, json& arguments) {
+    constexpr std::array<std::string_view, 4> inputs{"inputs", "query", "value", "key"};
+    constexpr std::string_view mask = "attention_mask";
+    const json named = named_arguments(call, place, parameters);
+    std::vector<NamedResult> results;
+    for (const std::string_view input : inputs) {
+        const json* const tensors = optional_member(&named, input.data());
+        const bool must_be_given =
+            input != inputs.back() && std::ranges::find(parameters, input) != parameters.end();
+        if (tensors == nullptr && must_be_given) {
+            throw ModelError(
+                fmt::format("{} is called without {}; it must be given", place, in_quotes(input)));
+        }
+        if (tensors == nullptr) continue;
+        if (call.is_object()) {
+            collect_tensors(*tensors, place, results);
+        } else {
+            collect_results(*tensors, place, results);
+        }
+    }
+    for (const auto& [key, value] : named.items()) {
+        if (is_harmless(key, value) || std::ranges::find(inputs, key) != inputs.end()) continue;
+        if (key == "use_causal_mask" || key == "return_attention_scores") {
+            arguments[key] = value;
+            continue;
+        }
+        if (key != mask || is_keras_tensor(value) || is_result(value)) {
+            throw ModelError(fmt::format(
+                "{} is called with {}; only inputs, \"use_causal_mask\" and an \"attention_mask\" that is a "
+                "constant are supported",
+                place, key == mask ? "an \"attention_mask\" that it computes" : in_quotes(key)));
+        }
+        std::vector<std::size_t> lengths;
+        std::vector<int> values;
+        if (!value.is_array() || !collect_truths(value, 0, lengths, values)) {
+            throw ModelError(
+                fmt::format("{} is called with an \"attention_mask\" that is {}; it must be an "
+                            "array of truth values",
+                            place, describe(value)));
+        }
+        arguments[std::string(mask)] = values;
+        arguments["attention_mask_shape"] = lengths;
+    }
+    return results;
+}
+
+/// What one call of a recurrent layer reads: the sequence, and the initial state if it is given.
+std::vector<NamedResult> read_recurrent_call(const json& call, const std::string& place) {
+    static const std::vector<std::string> parameters{"sequences", "initial_state", "mask", "training"};
+    const json named = named_arguments(call, place, parameters);
+    std::vector<NamedResult> results;
+    for (const char* const input : {"sequences", "sequence", "inputs", "initial_state"}) {
+        const json* const tensors = optional_member(&named, input);
+        if (tensors == nullptr || tensors->is_null()) continue;
+        if (call.is_object()) {
+            collect_tensors(*tensors, place, results);
+        } else {
+            collect_results(*tensors, place, results);
+        }
+    }
+    for (const auto& [key, value] : named.items()) {
+        const bool is_input =
+            key == "sequences" || key == "sequence" || key == "inputs" || key == "initial_state";
+        if (is_input || is_harmless(key, value)) continue;
+        throw ModelError(
+            fmt::format("{} is called with {}; only a sequence and an \"initial_state\" are supported", place,
+                        in_quotes(key)));
+    }
+    return results;
+}
+
 /// A call in a model, with the positions of what it reads.
 struct Source {
     std::size_t member = 0;
@@ -178,6 +320,7 @@ struct Member {
     std::size_t layer = 0;               ///< in KerasModelConfig::layers, unless it is a model
     std::unique_ptr<const Model> model;  ///< null for a layer
     std::vector<std::vector<Source>> calls;
+    std::vector<json> arguments;  ///< of each call, beside the inputs; none if no call has any
 };
 
 struct Model {
@@ -270,8 +413,84 @@ std::string class_of(const json& description, const std::string& place) {
     if (has(module, ".ops.")) {
         return "ops." + class_name;  // a function, of which some have the name of a layer
     }
-    return class_name;
+    // One class with two names: that of the public interface, and Python's own.
+    return class_name == "GroupedQueryAttention" ? "GroupQueryAttention" : class_name;
 }
+
+/// Lists the calls of layers that the calls of models consist of.
+class CallLister {
+public:
+    explicit CallLister(KerasModelConfig& config) : config_(config), calls_(config.layers.size(), 0) {}
+
+    void list(const Model& model) {
+        std::vector<KerasResult> inputs;
+        for (const Source& input : model.inputs) {
+            inputs.push_back({add(model.members[input.member], input.call, {}), 0});
+        }
+        config_.outputs = list_calls(model, inputs);
+    }
+
+private:
+    /// One model can be called from another, and so on; a small file could describe endless work.
+    static constexpr std::size_t most_calls = 200000;
+
+    void count(std::size_t calls) {
+        listed_ += calls;
+        if (listed_ <= most_calls) return;
+        throw ModelError(fmt::format("model_config: its layers are called more than {} times", most_calls));
+    }
+
+    std::size_t add(const Member& layer, std::size_t call, std::vector<KerasResult> inputs) {
+        const std::size_t number = ++calls_[layer.layer];
+        const std::string& name = config_.layers[layer.layer].name;
+        config_.calls.push_back({.layer = layer.layer,
+                                 .name = number == 1 ? name : fmt::format("{} (call {})", name, number),
+                                 .inputs = std::move(inputs)});
+        if (call < layer.arguments.size()) config_.calls.back().arguments = layer.arguments[call];
+        return config_.calls.size() - 1;
+    }
+
+    std::vector<KerasResult> list_calls(const Model& model, const std::vector<KerasResult>& inputs) {
+        // The results of each call of each member; a call of a layer has any number.
+        using Results = std::vector<KerasResult>;
+        std::vector<std::vector<Results>> results;
+        for (const Member& one : model.members) results.emplace_back(one.calls.size());
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            results[model.inputs[i].member][model.inputs[i].call] = {inputs[i]};
+        }
+        const auto value_of = [&](const Source& source) {
+            const Results& of_call = results[source.member][source.call];
+            const Member& one = model.members[source.member];
+            if (one.model == nullptr) return KerasResult{of_call[0].call, of_call[0].index + source.index};
+            if (source.index < of_call.size()) return of_call[source.index];
+            throw ModelError(fmt::format("{}: result {} is read; it has {}", place_of(one.name), source.index,
+                                         counted(of_call.size(), "output")));
+        };
+        for (const Source& call : model.order) {
+            const Member& one = model.members[call.member];
+            count(1 + one.calls[call.call].size());
+            Results read;
+            for (const Source& source : one.calls[call.call]) read.push_back(value_of(source));
+            if (one.model == nullptr) {
+                results[call.member][call.call] = {{add(one, call.call, std::move(read)), 0}};
+                continue;
+            }
+            if (read.size() != one.model->inputs.size()) {
+                throw ModelError(fmt::format("{}: it is called with {}; it has {}", place_of(one.name),
+                                             counted(read.size(), "tensor"),
+                                             counted(one.model->inputs.size(), "input")));
+            }
+            results[call.member][call.call] = list_calls(*one.model, read);
+        }
+        Results outputs;
+        for (const Source& output : model.outputs) outputs.push_back(value_of(output));
+        return outputs;
+    }
+
+    KerasModelConfig& config_;
+    std::vector<std::size_t> calls_;  ///< of each layer so far
+    std::size_t listed_ = 0;          ///< calls and inputs of calls
+};
 
 /// Reads models, nested ones too, and collects their layers.
 class ModelReader {
@@ -338,14 +557,88 @@ private:
             one.model = std::make_unique<Model>(read(class_name, config, place_of(one.name), true));
             return;
         }
-        one.layer = layers_.size();
         KerasLayer layer{.class_name = class_name, .name = one.name, .config = config, .steps = steps_};
+        if (class_name == "TimeDistributed") layer.each_step = read_each_step(config, one);
+        if (class_name == "Bidirectional") layer.directions = read_directions(config, one);
+        one.layer = layers_.size();
         try {
             modernize(layer.class_name, layer.config, major_version_);
         } catch (const ModelError& error) {
             throw ModelError(fmt::format("{}: {}", place_of(one.name), error.what()));
         }
         layers_.push_back(std::move(layer));
+    }
+
+    /// What a TimeDistributed layer applies to each step. A layer has the name of the TimeDistributed one;
+    /// the layers of a model have it before their names.
+    std::shared_ptr<const KerasModelConfig> read_each_step(const json& config, const Member& one) {
+        const std::string place = place_of(one.name);
+        const json& inner = member(config, "layer", place);
+        const std::string class_name = class_of(inner, place + ": its layer");
+        ModelReader reader(nullptr, major_version_);
+        reader.steps_ = steps_;
+        reader.steps_.push_back(
+            {.name = read_name(inner, place), .class_name = class_name, .group = "layer"});
+        const Model model = is_model(class_name) ? reader.read(class_name, inner["config"], place, true)
+                                                 : reader.read_alone(class_name, inner, one.name);
+        auto result = std::make_shared<KerasModelConfig>();
+        result->layers = std::move(reader.layers_);
+        CallLister(*result).list(model);
+        return result;
+    }
+
+    /// The layers of a Bidirectional one. Unless the file describes the second one, it is the first one,
+    /// turned.
+    std::vector<KerasLayer> read_directions(const json& config, const Member& one) {
+        const std::string place = place_of(one.name);
+        const json* const backward = optional_member(&config, "backward_layer");
+        const auto read_one = [&](const json& inner, const std::string& direction) {
+            const std::string class_name = class_of(inner, fmt::format("{}: its {} layer", place, direction));
+            const std::string prefix = direction + "_";
+            std::string name = read_name(inner, place);
+            if (name.starts_with("forward_")) name.erase(0, std::string_view("forward_").size());
+            if (!name.starts_with(prefix)) name.insert(0, prefix);
+            ModelReader reader(nullptr, major_version_);
+            reader.steps_ = steps_;
+            reader.steps_.push_back({.name = name, .class_name = class_name, .group = prefix + "layer"});
+            Member member;
+            member.name = fmt::format("{}/{}", one.name, direction);
+            reader.read_member(class_name, inner, member);
+            return std::move(reader.layers_.at(member.layer));
+        };
+        const json& forward = member(config, "layer", place);
+        std::vector<KerasLayer> layers{read_one(forward, "forward"),
+                                       read_one(backward == nullptr ? forward : *backward, "backward")};
+        json& keys = layers.back().config;
+        if (backward == nullptr && keys.is_object())
+            keys["go_backwards"] = keys.value("go_backwards", json(false)) != true;
+        if (keys.is_object()) keys["time_order"] = true;
+        return layers;
+    }
+
+    /// A layer and its input as a model.
+    Model read_alone(const std::string& class_name, const json& description, const std::string& name) {
+        Model model;
+        model.members.resize(2);
+        Member& input = model.members.front();
+        input.name = name + "_input";
+        input.layer = layers_.size();
+        layers_.push_back(
+            {.class_name = "InputLayer", .name = input.name, .config = json::object(), .steps = steps_});
+        model.members.back().name = name;
+        read_member(class_name, description, model.members.back());
+        connect_in_chain(model);
+        return model;
+    }
+
+    /// Lets each member be called once, with the result of the one before it.
+    static void connect_in_chain(Model& model) {
+        for (std::size_t i = 0; i < model.members.size(); ++i) {
+            model.members[i].calls = {i == 0 ? std::vector<Source>{} : std::vector<Source>{{i - 1, 0, 0}}};
+            if (i > 0) model.order.push_back({i, 0, 0});
+        }
+        model.inputs = {{0, 0, 0}};
+        model.outputs = {{model.members.size() - 1, 0, 0}};
     }
 
     std::string prefix() const {
@@ -364,12 +657,7 @@ private:
         Model model;
         model.members = read_members(descriptions, place);
         supply_input(model.members, descriptions, config, is_nested);
-        for (std::size_t i = 0; i < model.members.size(); ++i) {
-            model.members[i].calls = {i == 0 ? std::vector<Source>{} : std::vector<Source>{{i - 1, 0, 0}}};
-            if (i > 0) model.order.push_back({i, 0, 0});
-        }
-        model.inputs = {{0, 0, 0}};
-        model.outputs = {{model.members.size() - 1, 0, 0}};
+        connect_in_chain(model);
         return model;
     }
 
@@ -425,7 +713,7 @@ private:
         std::vector<NamedResult> outputs;
     };
 
-    NamedCalls read_calls(const json& descriptions, const std::vector<Member>& members) {
+    NamedCalls read_calls(const json& descriptions, std::vector<Member>& members) {
         NamedCalls named;
         for (std::size_t i = 0; i < members.size(); ++i) {
             const std::string place = place_of(members[i].name);
@@ -442,11 +730,16 @@ private:
         return named;
     }
 
-    /// A call of a member; a function becomes a layer by what it is called with.
-    std::vector<NamedResult> read_any_call(const json& call, const std::string& place, const Member& one) {
-        if (one.model != nullptr || !is_function(layers_[one.layer].class_name))
-            return read_call(call, place);
+    /// A call of a member; a function becomes a layer by what it is called with. Adds the call's arguments.
+    std::vector<NamedResult> read_any_call(const json& call, const std::string& place, Member& one) {
+        one.arguments.emplace_back(json::object());
+        if (one.model != nullptr) return read_call(call, place);
         KerasLayer& layer = layers_[one.layer];
+        if (const auto* const parameters = attention_parameters(layer.class_name)) {
+            return read_attention_call(call, place, *parameters, one.arguments.back());
+        }
+        if (is_recurrent(layer.class_name)) return read_recurrent_call(call, place);
+        if (!is_function(layer.class_name)) return read_call(call, place);
         json arguments = json::object();
         std::vector<NamedResult> results = read_function_call(call, place, arguments);
         try {
@@ -553,78 +846,6 @@ private:
     std::vector<LayerStep> steps_;  ///< the nested models that are being read, and the layer
     const json* outermost_shape_;   ///< of the whole model's input, where Keras 3 has it; may be null
     int major_version_;
-};
-
-/// Lists the calls of layers that the calls of models consist of.
-class CallLister {
-public:
-    explicit CallLister(KerasModelConfig& config) : config_(config), calls_(config.layers.size(), 0) {}
-
-    void list(const Model& model) {
-        std::vector<KerasResult> inputs;
-        for (const Source& input : model.inputs) inputs.push_back({add(model.members[input.member], {}), 0});
-        config_.outputs = list_calls(model, inputs);
-    }
-
-private:
-    /// One model can be called from another, and so on; a small file could describe endless work.
-    static constexpr std::size_t most_calls = 200000;
-
-    void count(std::size_t calls) {
-        listed_ += calls;
-        if (listed_ <= most_calls) return;
-        throw ModelError(fmt::format("model_config: its layers are called more than {} times", most_calls));
-    }
-
-    std::size_t add(const Member& layer, std::vector<KerasResult> inputs) {
-        const std::size_t number = ++calls_[layer.layer];
-        const std::string& name = config_.layers[layer.layer].name;
-        config_.calls.push_back({.layer = layer.layer,
-                                 .name = number == 1 ? name : fmt::format("{} (call {})", name, number),
-                                 .inputs = std::move(inputs)});
-        return config_.calls.size() - 1;
-    }
-
-    std::vector<KerasResult> list_calls(const Model& model, const std::vector<KerasResult>& inputs) {
-        // The results of each call of each member; a call of a layer has any number.
-        using Results = std::vector<KerasResult>;
-        std::vector<std::vector<Results>> results;
-        for (const Member& one : model.members) results.emplace_back(one.calls.size());
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            results[model.inputs[i].member][model.inputs[i].call] = {inputs[i]};
-        }
-        const auto value_of = [&](const Source& source) {
-            const Results& of_call = results[source.member][source.call];
-            const Member& one = model.members[source.member];
-            if (one.model == nullptr) return KerasResult{of_call[0].call, of_call[0].index + source.index};
-            if (source.index < of_call.size()) return of_call[source.index];
-            throw ModelError(fmt::format("{}: result {} is read; it has {}", place_of(one.name), source.index,
-                                         counted(of_call.size(), "output")));
-        };
-        for (const Source& call : model.order) {
-            const Member& one = model.members[call.member];
-            count(1 + one.calls[call.call].size());
-            Results read;
-            for (const Source& source : one.calls[call.call]) read.push_back(value_of(source));
-            if (one.model == nullptr) {
-                results[call.member][call.call] = {{add(one, std::move(read)), 0}};
-                continue;
-            }
-            if (read.size() != one.model->inputs.size()) {
-                throw ModelError(fmt::format("{}: it is called with {}; it has {}", place_of(one.name),
-                                             counted(read.size(), "tensor"),
-                                             counted(one.model->inputs.size(), "input")));
-            }
-            results[call.member][call.call] = list_calls(*one.model, read);
-        }
-        Results outputs;
-        for (const Source& output : model.outputs) outputs.push_back(value_of(output));
-        return outputs;
-    }
-
-    KerasModelConfig& config_;
-    std::vector<std::size_t> calls_;  ///< of each layer so far
-    std::size_t listed_ = 0;          ///< calls and inputs of calls
 };
 
 }  // namespace

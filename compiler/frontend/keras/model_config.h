@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -15,7 +16,11 @@ struct LayerStep {
     /// Its number among the layers of its class in this list, and how many there are.
     std::size_t position = 0;
     std::size_t count = 1;
+    /// Its group of a .keras file, in that of the layer around it; empty: found by class and position.
+    std::string group = {};
 };
+
+struct KerasModelConfig;
 
 /// A layer with weights of its own, as the file's model_config describes it.
 struct KerasLayer {
@@ -24,6 +29,10 @@ struct KerasLayer {
     nlohmann::json config;
     /// From the model's own layer to the layer itself, which is nested as deep as there are steps.
     std::vector<LayerStep> steps;
+    /// What a TimeDistributed layer applies to each step of its input, as a model of one input; else null.
+    std::shared_ptr<const KerasModelConfig> each_step = nullptr;
+    /// The two layers of a Bidirectional one, which go forwards and backwards; else none.
+    std::vector<KerasLayer> directions = {};
 };
 
 /// Throws ModelError that begins with the layer.
@@ -40,6 +49,8 @@ struct KerasCall {
     std::size_t layer = 0;  ///< in KerasModelConfig::layers
     std::string name;       ///< the layer's, with a number behind it from the second call on
     std::vector<KerasResult> inputs;
+    /// The values that it is called with beside the inputs, as keys of its configuration.
+    nlohmann::json arguments = nlohmann::json::object();
 };
 
 /// A model without nesting: all layers, and the calls of layers, each after those it reads. The calls of the

@@ -91,6 +91,28 @@ std::size_t fit_of(const WeightName& name, const std::vector<LayerStep>& steps) 
     return fit;
 }
 
+/// The same for a layer that TimeDistributed applies: Keras 2 leaves its name out.
+std::size_t fit_with_wrappers(const WeightName& name, const std::vector<LayerStep>& steps) {
+    std::vector<LayerStep> outer;
+    for (const LayerStep& step : steps) {
+        if (step.group.empty()) outer.push_back(step);
+    }
+    const std::size_t fit = fit_of(name, steps);
+    return outer.size() == steps.size() ? fit : std::max(fit, fit_of(name, outer));
+}
+
+/// Takes the owner of a weight off the end of the layer that its name has: "attention/query" becomes
+/// "attention". False if it has another owner.
+bool take_owner(WeightName& name, const std::vector<std::string_view>& owner) {
+    if (owner.empty()) return true;
+    const std::size_t end = name.layer.rfind('/');
+    const std::string_view last = name.layer.substr(end == std::string_view::npos ? 0 : end + 1);
+    const auto is_named = [&](std::string_view one) { return one == last || one == without_number(last); };
+    if (std::ranges::none_of(owner, is_named)) return std::ranges::count(owner, std::string_view()) > 0;
+    name.layer = name.layer.substr(0, end == std::string_view::npos ? 0 : end);
+    return true;
+}
+
 void check_shape(const KerasLayer& layer, const WantedWeight& wanted,
                  const std::vector<std::uint64_t>& shape) {
     if (shape == wanted.shape) return;
@@ -187,7 +209,8 @@ Hdf5Weights::Hdf5Weights(const Hdf5File& file) : file_(file) {
         file.has_attribute("/", "backend") && file.text_attribute("/", "backend") == "theano";
 }
 
-std::string Hdf5Weights::find(const KerasLayer& layer, const std::vector<std::string_view>& roles) const {
+std::string Hdf5Weights::find(const KerasLayer& layer, const std::vector<std::string_view>& roles,
+                              const std::vector<std::string_view>& owner) const {
     const std::string& own = layer.steps.front().name;
     if (!layers_.contains(own)) fail(layer, "the file has no weights for it");
     const std::string group = fmt::format("{}/{}", weights_group, own);
@@ -196,10 +219,10 @@ std::string Hdf5Weights::find(const KerasLayer& layer, const std::vector<std::st
     std::size_t best_fit = 0;
     bool is_clear = true;
     for (const std::string& text : name_list(file_, group, "weight_names")) {
-        const WeightName name(text);
+        WeightName name(text);
         const auto matches = [&](std::string_view role) { return has_role(name.role, role); };
-        if (std::ranges::none_of(roles, matches)) continue;
-        const std::size_t fit = is_nested ? fit_of(name, layer.steps) : 0;
+        if (std::ranges::none_of(roles, matches) || !take_owner(name, owner)) continue;
+        const std::size_t fit = is_nested ? fit_with_wrappers(name, layer.steps) : 0;
         if (best && fit == best_fit && is_nested) is_clear = false;
         if (best && fit <= best_fit) continue;
         if (is_nested && fit == 0) continue;
@@ -218,10 +241,10 @@ std::vector<float> Hdf5Weights::read(const KerasLayer& layer, const WantedWeight
     if (wanted.number == 0 && !quantization_mode(layer).empty()) {
         return read_quantized_kernel(file_, layer, wanted,
                                      [&](std::string_view role, std::size_t /*number*/) {
-                                         return std::optional(find(layer, {role}));
+                                         return std::optional(find(layer, {role}, wanted.owner));
                                      });
     }
-    Array array = file_.read_floats(find(layer, wanted.roles));
+    Array array = file_.read_floats(find(layer, wanted.roles, wanted.owner));
     const std::string_view class_name = layer.class_name;
     const bool is_kernel = wanted.roles.front() == "kernel";
     if (is_keras_1_ && is_kernel && class_name == "Conv1D") modernize_kernel_1d(array, wanted.shape);
@@ -252,10 +275,16 @@ const std::map<std::string, CheckpointWeights::Numbered, std::less<>>& Checkpoin
     return entry->second;
 }
 
-std::string CheckpointWeights::group_of(const KerasLayer& layer) const {
+std::string CheckpointWeights::group_of(const KerasLayer& layer,
+                                        const std::vector<std::string_view>& owner) const {
     std::string group;
     for (const LayerStep& step : layer.steps) {
-        const std::string name = snake_case(step.class_name);
+        if (!step.group.empty()) {
+            group += step.group + "/";
+            continue;
+        }
+        const bool has_other_name = step.class_name == "GroupQueryAttention";
+        const std::string name = snake_case(has_other_name ? "GroupedQueryAttention" : step.class_name);
         std::optional<std::string> found;
         for (const char* const list : {"layers", "_layer_checkpoint_dependencies"}) {
             const std::string parent = group + list;
@@ -268,11 +297,16 @@ std::string CheckpointWeights::group_of(const KerasLayer& layer) const {
         if (!found) fail(layer, "the file has no weights for it");
         group = *found + "/";
     }
+    for (const std::string_view name : owner) {
+        const std::string variables = fmt::format("{}{}{}vars", group, name, name.empty() ? "" : "/");
+        if (!names_.children(variables).empty()) return variables;
+    }
+    if (!owner.empty()) fail(layer, fmt::format("the file has no weights for its {}", owner.front()));
     return group + "vars";
 }
 
 std::vector<float> CheckpointWeights::read(const KerasLayer& layer, const WantedWeight& wanted) const {
-    const std::string group = group_of(layer);
+    const std::string group = group_of(layer, wanted.owner);
     const auto variable = [&](std::size_t number) {
         return names_.dataset(fmt::format("{}/{}", group, number));
     };

@@ -20,8 +20,10 @@ namespace systole::frontend {
 struct WantedWeight {
     /// The names that it may have: "kernel", "bias", ...; versions of Keras use different ones.
     const std::vector<std::string_view>& roles;
-    std::size_t number = 0;  ///< among the weights of the layer, in the order in which Keras makes them
+    std::size_t number = 0;  ///< among the weights of its owner, in the order in which Keras makes them
     const std::vector<std::uint64_t>& shape;
+    /// The names that the part of the layer may have to which it belongs; none: the layer itself.
+    std::vector<std::string_view> owner = {};
 };
 
 /// The source of the layers' weights.
@@ -43,7 +45,8 @@ public:
     std::vector<float> read(const KerasLayer& layer, const WantedWeight& wanted) const override;
 
 private:
-    std::string find(const KerasLayer& layer, const std::vector<std::string_view>& roles) const;
+    std::string find(const KerasLayer& layer, const std::vector<std::string_view>& roles,
+                     const std::vector<std::string_view>& owner) const;
 
     const Hdf5File& file_;
     std::set<std::string, std::less<>> layers_;
@@ -65,7 +68,7 @@ private:
     /// numbers.
     using Numbered = std::vector<std::pair<std::uint64_t, std::string>>;
 
-    std::string group_of(const KerasLayer& layer) const;
+    std::string group_of(const KerasLayer& layer, const std::vector<std::string_view>& owner) const;
     /// The groups in another one by NAME. Those of a file are asked for by each weight.
     const std::map<std::string, Numbered, std::less<>>& groups_in(const std::string& parent) const;
 

@@ -8,7 +8,9 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
+#include "compiler/operators/dense/keras_recurrence.h"
 #include "compiler/operators/dense/onnx.h"
+#include "compiler/operators/dense/onnx_recurrence.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"
@@ -35,18 +37,11 @@ std::vector<ir::ValueId> with_matrix(ir::LayerReader& layer, const std::vector<i
 /// A dense layer of Keras works on the last axis only: on an image it is a 1x1 convolution. The other axes
 /// stay, also those of extent 1.
 ir::ValueId read_keras_dense(ir::LayerReader& layer) {
-    const ir::FeatureMap input = layer.input_map();
     const std::uint32_t units = layer.positive("units");
-    const ir::Shape weights =
-        input.is_vector() ? ir::Shape{input.channels, units} : ir::Shape{1, 1, input.channels, units};
-    ir::ValueId result =
-        layer.append(input.is_vector() ? "dense" : "convolution", {},
-                     with_matrix(layer, {layer.input()}, weights, input.channels, units, "use_bias"));
-    // Before the reshape, the function can be part of the product's work.
-    result = layer.append_function("activation", result);
-    std::vector<std::int64_t> extents = extents_of(layer.value(layer.input()).shape);
-    extents.back() = units;
-    return append_shape(layer, result, shape_from(layer, extents));
+    const ir::Shape weights = last_axis_weights(layer, layer.input(), units);
+    return append_last_axis_product(
+        layer, with_matrix(layer, {layer.input()}, weights, layer.input_map().channels, units, "use_bias"),
+        "activation");
 }
 
 ir::ValueId read_json_dense(ir::LayerReader& layer) {
@@ -96,6 +91,8 @@ public:
             tflite_dense(),
             tflite_matrix_product()};
         for (ir::LayerKind& kind : onnx_products()) kinds.push_back(std::move(kind));
+        for (ir::LayerKind& kind : onnx_recurrences()) kinds.push_back(std::move(kind));
+        for (ir::LayerKind& kind : keras_recurrences()) kinds.push_back(std::move(kind));
         return kinds;
     }
 

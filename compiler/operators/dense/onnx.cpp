@@ -14,6 +14,7 @@
 
 #include "base/rounding.h"
 #include "compiler/ir/graph.h"
+#include "compiler/operators/dense/row_product.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/matrix_product/matrix_product.h"
@@ -24,14 +25,6 @@ namespace systole::operators {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
-
-ir::ValueId reshaped(ir::LayerReader& layer, ir::ValueId value, const Integers& shape) {
-    const ir::Value& from = layer.value(value);
-    const std::span<const std::uint32_t> extents = from.shape.extents();
-    if (std::equal(extents.begin(), extents.end(), shape.begin(), shape.end())) return value;
-    ir::ResultType type{from.type, from.quantization};
-    return layer.append_as(type, "reshape", {{"shape", shape}}, {value});
-}
 
 /// The inputs of a product: an activation, and a constant that is its matrix.
 struct Sides {
@@ -54,75 +47,6 @@ Sides sides_of(const ir::LayerReader& layer, std::size_t first, std::size_t seco
                         first, second));
     }
     return {second, first, true};
-}
-
-/// A matrix product: rows of inputs, and weights [input][output].
-struct Product {
-    ir::ValueId rows = 0;    ///< [..., inputs]
-    ir::ValueId matrix = 0;  ///< a constant
-};
-
-/// The rows of each image, as the operators read them: [batch, inputs] for one, else [batch, rows, inputs].
-struct Rows {
-    std::int64_t batch = 1;
-    std::uint64_t count = 1;
-    std::uint32_t inputs = 0;
-    std::uint32_t outputs = 0;
-    Integers result;  ///< shape of the node's result
-};
-
-Rows rows_of(const ir::LayerReader& layer, const Product& product) {
-    const ir::Shape& shape = layer.value(product.rows).shape;
-    const ir::Shape& matrix = layer.value(product.matrix).shape;
-    if (shape.rank() == 0 || matrix.rank() != 2) {
-        layer.fail(fmt::format("it multiplies {} and {}; the second one must be a matrix", to_text(shape),
-                               to_text(matrix)));
-    }
-    Rows rows;
-    rows.inputs = shape[shape.rank() - 1];
-    rows.outputs = matrix[1];
-    if (rows.inputs != matrix[0]) {
-        layer.fail(
-            fmt::format("it multiplies {} and {}; the last extent of the first must be the first of "
-                        "the second",
-                        to_text(shape), to_text(matrix)));
-    }
-    // Elsewhere than at the front, the batch is not known from other axes.
-    const bool has_batch = layer.batch() > 1 && shape.rank() >= 2 && shape[0] == layer.batch();
-    if (has_batch) rows.batch = shape[0];
-    for (std::size_t axis = 0; axis + 1 < shape.rank(); ++axis) {
-        if (axis > 0 || !has_batch) rows.count *= shape[axis];
-        rows.result.push_back(shape[axis]);
-    }
-    rows.result.push_back(rows.outputs);
-    return rows;
-}
-
-/// `types` are given if it works on integers.
-ir::ValueId append_product(ir::LayerReader& layer, const Product& product, std::optional<ir::ValueId> bias,
-                           const std::vector<ir::ResultType>& types) {
-    const Rows rows = rows_of(layer, product);
-    const bool is_vector = rows.count == 1;
-    const std::int64_t inputs = rows.inputs;
-    const std::int64_t outputs = rows.outputs;
-    const Integers shape = is_vector ? Integers{rows.batch, inputs}
-                                     : Integers{rows.batch, static_cast<std::int64_t>(rows.count), inputs};
-    ir::ValueId weights = product.matrix;
-    if (!is_vector) {
-        const ir::Value& matrix = layer.value(weights);
-        ir::ResultType type{matrix.type, matrix.quantization};
-        if (type.quantization && type.quantization->axis) *type.quantization->axis += 2;
-        weights = layer.append_as(type, "reshape", {{"shape", Integers{1, 1, inputs, outputs}}}, {weights});
-    }
-    std::vector<ir::ValueId> operands{reshaped(layer, product.rows, shape), weights};
-    if (bias) operands.push_back(*bias);
-    std::vector<ir::NamedAttribute> attributes;
-    if (!types.empty()) attributes.emplace_back("rounding", rounding_value(Rounding::HalfToEven));
-    const ir::ValueId result = layer
-                                   .append_node(is_vector ? "dense" : "convolution", std::move(attributes),
-                                                std::move(operands), types)
-                                   .front();
-    return reshaped(layer, result, rows.result);
 }
 
 /// The constant matrix of an input; [inputs] counts as [inputs, 1].
@@ -151,7 +75,8 @@ ir::ValueId transposed(ir::LayerReader& layer, ir::ValueId value) {
 }
 
 /// The factors of a product, as rows and matrix. `matrix` is the constant of matrix_input, with its scales.
-Product factors_of(ir::LayerReader& layer, const Sides& sides, ir::ValueId activation, ir::ValueId matrix) {
+RowsTimesMatrix factors_of(ir::LayerReader& layer, const Sides& sides, ir::ValueId activation,
+                           ir::ValueId matrix) {
     if (!sides.is_swapped) return {activation, matrix};
     // A vector as first factor is a row, of which matrix_input has made a column.
     const bool is_vector = layer.value(layer.inputs()[sides.matrix]).shape.rank() < 2;
@@ -214,8 +139,8 @@ private:
         const ir::Shape shape = layer_.value(matrices).shape;
         const Integers extents{shape[shape.rank() - 2], shape[shape.rank() - 1]};
         const ir::ValueId matrix = append_same(layer_, "reshape", {{"shape", extents}}, {matrices});
-        const Product product = factors_of(layer_, sides_, rows, matrix);
-        const ir::ValueId result = append_product(layer_, product, std::nullopt, {});
+        const RowsTimesMatrix product = factors_of(layer_, sides_, rows, matrix);
+        const ir::ValueId result = append_row_product(layer_, product);
         return sides_.is_swapped ? transposed(layer_, result) : result;
     }
 
@@ -279,8 +204,8 @@ ir::Results read_matrix_product(ir::LayerReader& layer) {
         return Products(layer, sides).append(layer.inputs()[sides.activation], given);
     }
     const ir::ValueId matrix = matrix_input(layer, sides.matrix);
-    const Product product = factors_of(layer, sides, layer.inputs()[sides.activation], matrix);
-    return whole_product(layer, sides, append_product(layer, product, std::nullopt, {}));
+    const RowsTimesMatrix product = factors_of(layer, sides, layer.inputs()[sides.activation], matrix);
+    return whole_product(layer, sides, append_row_product(layer, product));
 }
 
 /// Numbers of a float constant, scaled.
@@ -340,13 +265,13 @@ ir::Results read_gemm(ir::LayerReader& layer) {
     if (sides.is_swapped ? second : first) rows = transposed(layer, rows);
     if (sides.is_swapped ? first : second) matrix = permuted_constant(layer, matrix, {1, 0});
     matrix = scaled(layer, matrix, "weights", layer.number("alpha", 1.0F));
-    const Product product{rows, matrix};
+    const RowsTimesMatrix product{rows, matrix};
     const std::uint32_t outputs = rows_of(layer, product).outputs;
     const auto in_order = [&](ir::ValueId result) {
         return sides.is_swapped ? transposed(layer, result) : result;
     };
     auto addend = layer.input_if_any(2);
-    if (!addend) return in_order(append_product(layer, product, std::nullopt, {}));
+    if (!addend) return in_order(append_row_product(layer, product));
     const float beta = layer.number("beta", 1.0F);
     if (layer.value(*addend).constant) {
         addend = scaled(layer, *addend, "bias", beta);
@@ -357,15 +282,15 @@ ir::Results read_gemm(ir::LayerReader& layer) {
     const bool may_be_bias = !sides.is_swapped || layer.value(*addend).shape.elements() == 1;
     if (may_be_bias) {
         if (const auto bias = bias_of(layer, *addend, outputs)) {
-            return in_order(append_product(layer, product, bias, {}));
+            return in_order(append_row_product(layer, product, bias, {}));
         }
     }
-    return layer.append("add", {}, {in_order(append_product(layer, product, std::nullopt, {})), *addend});
+    return layer.append("add", {}, {in_order(append_row_product(layer, product)), *addend});
 }
 
 /// The factors of a product of integers: the activation, and the constant with a scale for each of its rows
 /// or columns, whichever are the result's.
-Product quantized_factors(ir::LayerReader& layer, const Sides& sides) {
+RowsTimesMatrix quantized_factors(ir::LayerReader& layer, const Sides& sides) {
     const OnnxQuantization of_rows =
         onnx_quantization(layer, sides.activation + 1, sides.activation + 2, std::nullopt);
     const ir::ValueId matrix = matrix_input(layer, sides.matrix);
@@ -384,8 +309,8 @@ ir::Results read_quantized_product(ir::LayerReader& layer) {
     const Sides sides = sides_of(layer, 0, 3);
     const OnnxQuantization of_result = onnx_quantization(layer, 6, 7, std::nullopt);
     const ir::ValueId result =
-        append_product(layer, quantized_factors(layer, sides), std::nullopt,
-                       {{of_result.type.value_or(DataType::Uint8), of_result.quantization}});
+        append_row_product(layer, quantized_factors(layer, sides), std::nullopt,
+                           {{of_result.type.value_or(DataType::Uint8), of_result.quantization}});
     return whole_product(layer, sides, result);
 }
 
@@ -404,19 +329,19 @@ ir::Results read_quantized_gemm(ir::LayerReader& layer) {
     ir::ValueId matrix = centered_weights(
         layer, layer.as_quantized(constant_input(layer, 3, "weights"), of_weights.quantization));
     if (is_transposed) matrix = permuted_constant(layer, matrix, {1, 0});
-    const Product product{layer.as_quantized(layer.inputs()[0], of_rows.quantization), matrix};
+    const RowsTimesMatrix product{layer.as_quantized(layer.inputs()[0], of_rows.quantization), matrix};
     std::optional<ir::ValueId> bias;
     if (layer.input_if_any(6)) bias = constant_input(layer, 6, "bias");
-    return append_product(layer, product, bias,
-                          {{of_result.type.value_or(DataType::Uint8), of_result.quantization}});
+    return append_row_product(layer, product, bias,
+                              {{of_result.type.value_or(DataType::Uint8), of_result.quantization}});
 }
 
 /// MatMulInteger: a, b, and the zero points of both; the result is the sum in int32.
 ir::Results read_product_of_integers(ir::LayerReader& layer) {
     const Sides sides = sides_of(layer, 0, 1);
     const ir::ValueId matrix = matrix_input(layer, sides.matrix);
-    const Product product = factors_of(layer, sides, layer.inputs()[sides.activation], matrix);
-    const Rows rows = rows_of(layer, product);
+    const RowsTimesMatrix product = factors_of(layer, sides, layer.inputs()[sides.activation], matrix);
+    const ProductRows rows = rows_of(layer, product);
     const ir::ValueId image =
         reshaped(layer, product.rows, {rows.batch, static_cast<std::int64_t>(rows.count), rows.inputs});
     const ir::ValueId weights =

@@ -57,6 +57,15 @@ public:
                          .name = "Activation",
                          .keys = {{"activation", "the function that the layer is"}},
                          .build = read_keras_activation});
+        // Masked steps are those of zeros alone, which become zeros. The reader refuses layers behind this
+        // one that leave masked steps out.
+        kinds.push_back({.format = ir::Format::Keras,
+                         .name = "Masking",
+                         .keys = {{"mask_value", "only 0; a layer that leaves out masked steps is refused"}},
+                         .build = [](ir::LayerReader& layer) {
+                             layer.require_number("mask_value", 0);
+                             return ir::Results(layer.input());
+                         }});
         kinds.push_back(
             {.format = ir::Format::GraphJson, .name = "linear", .build = [](ir::LayerReader& layer) {
                  return layer.append("identity", {}, {layer.input()});

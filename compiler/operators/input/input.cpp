@@ -19,9 +19,9 @@ ir::ValueId read_keras_input(ir::LayerReader& layer) {
         extents.push_back(static_cast<std::uint32_t>(*values[i]));
     }
     constexpr std::size_t vector_rank = 2;
-    constexpr std::size_t image_rank = 4;
-    if (extents.size() < vector_rank || extents.size() > image_rank) {
-        layer.fail(key, "behind the batch, it must have 1 to 3 dimensions");
+    constexpr std::size_t images_rank = 5;  // a step of images for each index of axis 1
+    if (extents.size() < vector_rank || extents.size() > images_rank) {
+        layer.fail(key, "behind the batch, it must have 1 to 4 dimensions");
     }
     return layer.add_input(ir::Shape(extents));
 }

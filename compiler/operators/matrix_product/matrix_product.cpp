@@ -11,6 +11,8 @@
 #include "compiler/operators/fixed_point.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/leading_axes.h"
+#include "compiler/operators/matrix_product/keras_attention.h"
+#include "compiler/operators/matrix_product/keras_products.h"
 #include "compiler/operators/strided.h"
 #include "compiler/operators/weighted.h"
 #include "compiler/operators/words.h"
@@ -147,12 +149,15 @@ public:
         return declarations;
     }
     std::vector<ir::LayerKind> layer_kinds() const override {
-        return {{.format = ir::Format::GraphJson,
-                 .name = "matrix_product",
-                 .keys = {{"transposed_a", "`transposed_a`, true or false"},
-                          {"transposed_b", "`transposed_b`, true or false"},
-                          {"activation", "a function of the result"}},
-                 .build = read_json_product}};
+        std::vector<ir::LayerKind> kinds{{.format = ir::Format::GraphJson,
+                                          .name = "matrix_product",
+                                          .keys = {{"transposed_a", "`transposed_a`, true or false"},
+                                                   {"transposed_b", "`transposed_b`, true or false"},
+                                                   {"activation", "a function of the result"}},
+                                          .build = read_json_product}};
+        for (ir::LayerKind& kind : keras_product_layers()) kinds.push_back(std::move(kind));
+        for (ir::LayerKind& kind : keras_attention_layers()) kinds.push_back(std::move(kind));
+        return kinds;
     }
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override {
         const ir::Shape leading = broadcast_leading_axes(node, 2, matrix_axes);

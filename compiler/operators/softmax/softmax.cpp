@@ -93,6 +93,10 @@ public:
                              ir::readers(graph)[node.output()].empty();
         if (is_last) {
             quantizer.add_real_from_stored(node);
+        } else if (!quantizer.is_stored(node.inputs.front())) {
+            // What the host computed in float32 stays so. Where a mask makes scores of attention hugely
+            // negative, no integers could tell the others apart.
+            quantizer.add_real(node);
         } else {
             quantizer.add_like(node, quantizer.encoding(node.output()));
         }

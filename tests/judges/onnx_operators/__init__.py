@@ -5,14 +5,17 @@ from onnx_operators import (
     convolutions,
     element_wise,
     graphs,
+    indices,
     microsoft,
     normalization,
     pooling,
     qdq,
     quantization,
+    recurrences,
     reductions,
     resize,
     shapes,
+    written_functions,
 )
 from onnx_operators.registry import OPERATORS, OnnxOperator
 
@@ -23,12 +26,15 @@ __all__ = [
     "convolutions",
     "element_wise",
     "graphs",
+    "indices",
     "microsoft",
     "normalization",
     "pooling",
     "qdq",
     "quantization",
+    "recurrences",
     "reductions",
     "resize",
     "shapes",
+    "written_functions",
 ]

@@ -567,7 +567,7 @@ TEST_CASE("A ReLU has any maximum from 0 on", "[compiler][frontend]") {
 
 TEST_CASE("An input of unknown or unusable shape is refused", "[compiler][frontend]") {
     for (const json& shape : {json{nullptr, nullptr, 28, 1}, json{nullptr}, json("flat"), json{nullptr, 0},
-                              json{nullptr, 1, 2, 3, 4}}) {
+                              json{nullptr, 1, 2, 3, 4, 5}}) {
         INFO(shape);
         CHECK_THROWS_AS(sequential(shape, {layer("Flatten", "f", json::object())}), ModelError);
     }

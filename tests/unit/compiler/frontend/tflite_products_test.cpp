@@ -173,16 +173,33 @@ TEST_CASE("BATCH_MATMUL of int8 rounds twice, as a fully connected operator of 2
     CHECK(run_product<std::int8_t>(file.finish({x}, {y}), SmallNumbers{1}) == SmallNumbers{1});
 }
 
-TEST_CASE("BATCH_MATMUL without one matrix that is known is refused", "[compiler][frontend][tflite]") {
+namespace {
+
+/// BATCH_MATMUL of two inputs, the second one transposed.
+std::vector<std::uint8_t> product_of_inputs(Type type) {
     TfliteFile file;
-    const auto x = file.tensor("x", Type::FLOAT32, {1, 2, 2});
-    const auto z = file.tensor("z", Type::FLOAT32, {1, 2, 2});
-    const auto y = file.tensor("y", Type::FLOAT32, {1, 2, 2});
+    const auto x = file.tensor("x", type, {1, 2, 2});
+    const auto z = file.tensor("z", type, {1, 2, 2});
+    const auto y = file.tensor("y", type, {1, 2, 2});
     file.node(Op::BATCH_MATMUL, {x, z}, {y}, format::BuiltinOptions::BatchMatMulOptions,
-              format::CreateBatchMatMulOptions(file.builder()));
-    CHECK(product_error(file.finish({x, z}, {y})) ==
-          "layer \"y\": its two matrices are computed by the network; they must be constants (operator "
-          "BATCH_MATMUL)");
+              format::CreateBatchMatMulOptions(file.builder(), false, true));
+    return file.finish({x, z}, {y});
+}
+
+}  // namespace
+
+TEST_CASE("BATCH_MATMUL multiplies two inputs", "[compiler][frontend][tflite]") {
+    const ir::Graph graph = product_graph(product_of_inputs(Type::FLOAT32));
+    const Floats x{1, 2, 3, 4};
+    const Floats z{1, 10, 100, 1000};
+    const std::vector<std::span<const float>> inputs{x, z};
+    CHECK(reference::execute(graph, inputs, 1).front() == Floats{21, 2100, 43, 4300});
+    CHECK(product_error(product_of_inputs(Type::INT16)) ==
+          "layer \"y\": it turns int16 into int16; both must be float32 or int8, others are not supported "
+          "(operator BATCH_MATMUL)");
+}
+
+TEST_CASE("BATCH_MATMUL of matrices that do not fit is refused", "[compiler][frontend][tflite]") {
     CHECK(product_error(several_matrices({1, 2, 2})) ==
           "layer \"c\": it multiplies the matrices of 1x2x2 and 2x2x1; they must be as many, along the same "
           "axes "
