@@ -183,11 +183,19 @@ SegmentCost segment_cost(const Graph& segment) {
     SegmentCost cost;
     const auto elements = [&](ValueId id) { return segment.values[id].shape.elements(); };
     const auto is_stored = [&](ValueId id) { return segment.values[id].quantization.has_value(); };
+    std::vector<bool> is_read(segment.values.size(), false);  // constants, as a whole
     for (const Node& node : segment.nodes) {
-        cost.operations += operator_of(node).operations(ir::NodeView(segment, node));
-        for (const ValueId input : node.inputs) {
-            const bool is_data = !segment.values[input].constant;
-            if (is_data && is_stored(input)) cost.operations += operations_to_real * elements(input);
+        const ir::NodeView view(segment, node);
+        cost.operations += operator_of(node).operations(view);
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            const ValueId input = node.inputs[i];
+            if (!segment.values[input].constant) {
+                if (is_stored(input)) cost.operations += operations_to_real * elements(input);
+            } else if (const auto bytes = operator_of(node).bytes_read(view, i)) {
+                cost.bytes += *bytes;
+            } else {
+                is_read[input] = true;
+            }
         }
         for (const ValueId output : node.outputs) {
             if (is_stored(output)) cost.operations += operations_to_stored * elements(output);
@@ -196,8 +204,8 @@ SegmentCost segment_cost(const Graph& segment) {
     for (const auto* values : {&segment.inputs, &segment.outputs}) {
         for (const ValueId id : *values) cost.bytes += elements(id) * bytes_of(segment.values[id].type);
     }
-    for (const ir::Value& value : segment.values) {
-        if (value.constant) cost.constant_bytes += value.shape.elements() * bytes_of(value.type);
+    for (ValueId id = 0; id < segment.values.size(); ++id) {
+        if (is_read[id]) cost.constant_bytes += elements(id) * bytes_of(segment.values[id].type);
     }
     return cost;
 }

@@ -36,8 +36,8 @@ std::vector<SegmentGraph> segment_graphs(const ir::Graph& graph, const std::vect
 /// The work of a segment for one inference; for its time.
 struct SegmentCost {
     std::uint64_t operations = 0;      ///< of the nodes, and of conversions to and from stored integers
-    std::uint64_t bytes = 0;           ///< of inputs and outputs
-    std::uint64_t constant_bytes = 0;  ///< once, for any number of inferences
+    std::uint64_t bytes = 0;           ///< of inputs, outputs and elements of constants found by index
+    std::uint64_t constant_bytes = 0;  ///< of other constants: once, for any number of inferences
 };
 SegmentCost segment_cost(const ir::Graph& segment);
 

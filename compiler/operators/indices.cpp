@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/stored_integers.h"
@@ -105,6 +106,12 @@ std::optional<std::vector<std::int32_t>> known_indices(const ir::Value& value) {
     std::vector<std::int32_t> numbers(value.shape.elements());
     widen(value.constant->bytes().data(), value.type, numbers);
     return numbers;
+}
+
+std::optional<std::uint64_t> indexed_bytes(const ir::NodeView& node, std::size_t input) {
+    if (input != 0) return std::nullopt;
+    const ir::Value& table = node.input(0);
+    return std::min(table.shape.elements(), node.output().shape.elements()) * bytes_of(table.type);
 }
 
 void check_index_type(const ir::Value& indices) {

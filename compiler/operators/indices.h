@@ -47,6 +47,9 @@ std::span<const std::int32_t> of_inference(const TensorCall& call, std::size_t i
                                            std::span<const std::int32_t> indices, std::size_t inference);
 /// The indices of a constant; nullopt if they are known only when the network runs.
 std::optional<std::vector<std::int32_t>> known_indices(const ir::Value& value);
+/// The bytes that a node reads of its first input, a constant, as a table: as many elements as its result
+/// has, or all of them; nullopt for other inputs (Operator::bytes_read).
+std::optional<std::uint64_t> indexed_bytes(const ir::NodeView& node, std::size_t input);
 /// Throws ModelError unless indices are integers.
 void check_index_type(const ir::Value& indices);
 

@@ -121,6 +121,12 @@ public:
     /// Floating-point operations of one inference in simple loops, for the time of the host. By default two
     /// for each multiply-accumulate, and one for each element of the result.
     virtual std::uint64_t operations(const ir::NodeView& node) const;
+    /// The bytes of a constant input that one inference reads, for the time of the host; nullopt: all of
+    /// them.
+    virtual std::optional<std::uint64_t> bytes_read(const ir::NodeView& /*node*/,
+                                                    std::size_t /*input*/) const {
+        return std::nullopt;
+    }
 
     // Machines that compute in floats.
 

@@ -271,6 +271,9 @@ public:
         return {selection.result()};
     }
     Placement placement() const override { return {.where = "host", .formats = "all"}; }
+    std::optional<std::uint64_t> bytes_read(const ir::NodeView& node, std::size_t input) const override {
+        return indexed_bytes(node, input);
+    }
     void check_types(const ir::NodeView& node) const override {
         // A constant that is computed while a file is read gets its scales later.
         if (node.input(0).type != node.output().type ||

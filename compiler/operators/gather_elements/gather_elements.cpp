@@ -53,6 +53,9 @@ public:
         return {indices};
     }
     Placement placement() const override { return {.where = "host", .formats = "all"}; }
+    std::optional<std::uint64_t> bytes_read(const ir::NodeView& node, std::size_t input) const override {
+        return indexed_bytes(node, input);
+    }
     void check_types(const ir::NodeView& node) const override {
         if (!is_stored_alike(node.input(0), node.output())) {
             fail_as_stored_unlike("its input and its result", node.input(0), node.output());

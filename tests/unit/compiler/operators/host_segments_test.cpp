@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/integer_graphs.h"
+#include "tests/support/text_graphs.h"
 
 using namespace systole;
 using operators::find_host_segments;
@@ -45,4 +46,18 @@ TEST_CASE("A node of the host that reads the chip's work on another one's result
     made.append("add", {b, joined}, {});
     CHECK(find_host_segments(made.graph(), {false, true, true, false, true}).segments ==
           std::vector<HostNodes>{{0}, {3}});
+}
+
+TEST_CASE("A host reads the elements of a table that it looks up, and other constants whole",
+          "[compiler][operators]") {
+    ir::Graph graph = tests::graph_of_text(
+        "graph \"g\"\ninputs %0\noutputs %4\n%0 int32 1x3 \"indices\"\n"
+        "%1 float32 5x2 \"table\" = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]\n"
+        "%2 float32 2 \"offset\" = [1.0, 2.0]\n"
+        "%3 float32 1x3x2 \"rows\"\n%4 float32 1x3x2 \"sum\"\n"
+        "%3 = gather(%1, %0) \"rows\"\n%4 = add(%3, %2) \"sum\"\n");
+    const operators::SegmentCost cost = operators::segment_cost(graph);
+    // Three indices, and six elements of the table and of the result.
+    CHECK(cost.bytes == 4 * (3 + 6 + 6));
+    CHECK(cost.constant_bytes == 4 * 2);
 }
