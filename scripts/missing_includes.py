@@ -38,7 +38,7 @@ STANDARD = {
     "charconv": "from_chars from_chars_result to_chars to_chars_result chars_format",
     "chrono": "chrono",
     "cfenv": "feclearexcept fetestexcept",
-    "cmath": "acos acosh asin asinh atan atan2 atanh abs ceil copysign erf erfc exp exp2 expm1 fabs floor fma fmax fmin fmod fpclassify frexp hypot isfinite isinf isnan "
+    "cmath": "acos acosh asin asinh atan atan2 atanh abs ceil copysign erf erfc exp exp2 expm1 fabs floor fma fmax fmin fmod fpclassify frexp hypot ilogb isfinite isinf isnan "
              "ldexp llround log log10 log1p log2 lround lrint llrint modf nan nanf nearbyint nextafter pow remainder rint round scalbn "
              "signbit sqrt tan tanh trunc cbrt cos cosh sin sinh",
     "compare": "partial_ordering strong_ordering weak_ordering",

@@ -14,6 +14,7 @@
 #include "compiler/frontend/tflite/blocks.h"
 #include "compiler/frontend/tflite/options.h"
 #include "compiler/frontend/tflite/signatures.h"
+#include "compiler/frontend/tflite/states.h"
 #include "compiler/frontend/tflite/tensors.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/split_batch.h"
@@ -181,31 +182,13 @@ private:
         return id;
     }
 
-    /// The input of SVDF that is its state.
-    static bool is_state(std::string_view op, std::size_t input) {
-        constexpr std::size_t state = 4;
-        return op == "SVDF" && input == state;
-    }
-
-    /// The scale of the state of an SVDF, which is 0 before the only call.
-    float state_scale(const tflite::Operator& node) const {
-        for (std::uint32_t i = 0; node.inputs() != nullptr && i < node.inputs()->size(); ++i) {
-            if (!is_state("SVDF", i)) continue;
-            const tflite::Tensor& state = file_.tensor(node.inputs()->Get(i));
-            if (!state.is_variable()) break;
-            const ir::ResultType type = tflite::type_of(state);
-            return type.quantization ? static_cast<float>(type.quantization->scales.front()) : 0.0F;
-        }
-        throw ModelError("it has no state; its input 4 must be a variable");
-    }
-
     std::vector<ir::ValueId> inputs_of(const tflite::Operator& node, std::string_view op,
                                        const tflite::DilatedConvolution* dilated) {
         std::vector<ir::ValueId> inputs;
         if (node.inputs() == nullptr) return inputs;
         for (std::int32_t number : *node.inputs()) {
             if (dilated != nullptr && inputs.empty()) number = dilated->input;
-            if (number == -1 || is_state(op, inputs.size())) {
+            if (number == -1 || tflite::is_state(op, inputs.size())) {
                 inputs.push_back(ir::no_value);
                 continue;
             }
@@ -282,7 +265,7 @@ private:
             options["dilation_h_factor"] = dilated->sides[0];
             options["dilation_w_factor"] = dilated->sides[1];
         }
-        if (op == "SVDF") options["state_scale"] = state_scale(node);
+        tflite::add_state_options(file_, node, op, options);
         std::vector<ir::ValueId> inputs = inputs_of(node, op, dilated);
         dequantize_constants(name, op, types, inputs);
         const std::size_t first_own = builder_.graph.values.size();

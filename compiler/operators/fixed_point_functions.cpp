@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "compiler/operators/fixed_point.h"
@@ -12,6 +13,18 @@ namespace systole::operators {
 namespace {
 
 constexpr std::int32_t one_q31 = std::numeric_limits<std::int32_t>::max();
+constexpr std::int32_t one_q15 = std::numeric_limits<std::int16_t>::max();
+
+// Constants in q31, or with the fractional bits that they are named after. Numbers of 16 bits have their
+// upper halves, rounded.
+constexpr std::int32_t exp_of_eighth = 1895147668;          // exp(-1/8)
+constexpr std::int32_t one_third = 715827883;               // 1/3
+constexpr std::int32_t first_reciprocal_q29 = 1515870810;   // 48/17
+constexpr std::int32_t reciprocal_slope_q29 = -1010580540;  // -32/17
+constexpr int steps_to_reciprocal = 3;
+/// exp(-1/4), exp(-1/2), exp(-1), ... exp(-16)
+constexpr std::array<std::int32_t, 7> exp_factors{1672461947, 1302514674, 790015084, 290630308,
+                                                  39332535,   720401,     242};
 
 /// The sum within 32 bits.
 std::int32_t saturating_add(std::int32_t a, std::int64_t b) {
@@ -30,17 +43,74 @@ int leading_zeros(std::int32_t x) {
 
 /// exp(x) for x from -1/4 to 0, both q31: a polynomial of the fourth degree around -1/8.
 std::int32_t exp_of_quarter(std::int32_t x) {
-    constexpr std::int32_t exp_of_middle = 1895147668;  // exp(-1/8)
-    constexpr std::int32_t third = 715827883;
     const std::int32_t y = wrap(std::int64_t{x} + (1 << 28));
     const std::int32_t y2 = multiply_fixed(y, y);
     const std::int32_t y3 = multiply_fixed(y2, y);
     const std::int32_t y4 = multiply_fixed(y2, y2);
     const std::int32_t upper = wrap(std::int64_t{rounding_divide_by_power_of_two(y4, 2)} + y3);
     const std::int32_t higher =
-        rounding_divide_by_power_of_two(wrap(std::int64_t{multiply_fixed(upper, third)} + y2), 1);
+        rounding_divide_by_power_of_two(wrap(std::int64_t{multiply_fixed(upper, one_third)} + y2), 1);
     const std::int32_t sum = wrap(std::int64_t{y} + higher);
-    return wrap(std::int64_t{exp_of_middle} + multiply_fixed(exp_of_middle, sum));
+    return wrap(std::int64_t{exp_of_eighth} + multiply_fixed(exp_of_eighth, sum));
+}
+
+/// The number of 16 bits for a constant of 32.
+std::int32_t narrowed(std::int32_t constant) {
+    return rounding_divide_by_power_of_two(constant, 16);
+}
+
+std::int32_t saturated_narrow(std::int32_t x) {
+    return std::clamp<std::int32_t>(x, std::numeric_limits<std::int16_t>::min(), one_q15);
+}
+
+/// a * b of q15 numbers, rounded, halves upwards; -1 * -1 saturates.
+std::int32_t multiply_narrow(std::int32_t a, std::int32_t b) {
+    return std::min((a * b + (1 << 14)) >> 15, one_q15);
+}
+
+/// As exp_of_quarter, in q15.
+std::int32_t narrow_exp_of_quarter(std::int32_t x) {
+    const std::int32_t middle = narrowed(exp_of_eighth);
+    const std::int32_t y = x + (1 << 12);
+    const std::int32_t y2 = multiply_narrow(y, y);
+    const std::int32_t y3 = multiply_narrow(y2, y);
+    const std::int32_t y4 = multiply_narrow(y2, y2);
+    const std::int32_t upper = rounding_divide_by_power_of_two(y4, 2) + y3;
+    const std::int32_t higher =
+        rounding_divide_by_power_of_two(multiply_narrow(upper, narrowed(one_third)) + y2, 1);
+    return saturated_narrow(middle + multiply_narrow(middle, y + higher));
+}
+
+/// exp(x), q15, for x <= 0 with 0 to 7 integer bits.
+std::int32_t narrow_exp_of_negative(std::int32_t x, int integer_bits) {
+    constexpr int bits = 15;
+    constexpr int most_integer_bits = 5;  // exp(-32) is 0
+    if (x == 0) return one_q15;
+    const int fraction_bits = bits - integer_bits;
+    if (integer_bits > most_integer_bits && x < -(1 << (most_integer_bits + fraction_bits))) return 0;
+    const std::int32_t quarter = 1 << (fraction_bits - 2);
+    const std::int32_t within = (x & (quarter - 1)) - quarter;
+    std::int32_t result = narrow_exp_of_quarter(within * (1 << integer_bits));
+    const std::int32_t rest = within - x;
+    // Factor i is that of 2^(i - 2), which the number has if it has more than i - 2 integer bits.
+    for (int i = 0; i < std::min(static_cast<int>(exp_factors.size()), integer_bits + 2); ++i) {
+        if ((rest >> (fraction_bits - 2 + i) & 1) != 0) {
+            result = multiply_narrow(result, narrowed(exp_factors[static_cast<std::size_t>(i)]));
+        }
+    }
+    return result;
+}
+
+/// 2 / (1 + x), q13, for x from 0 to 1 in q15: as reciprocal_of_one_plus.
+std::int32_t narrow_reciprocal(std::int32_t x) {
+    constexpr std::int32_t one_q13 = 1 << 13;
+    const std::int32_t half = (x + one_q15 + 1) / 2;
+    std::int32_t y = narrowed(first_reciprocal_q29) + multiply_narrow(half, narrowed(reciprocal_slope_q29));
+    for (int i = 0; i < steps_to_reciprocal; ++i) {
+        const std::int32_t error = one_q13 - multiply_narrow(half, y);
+        y += saturated_narrow(multiply_narrow(y, error) * 4);
+    }
+    return y;
 }
 
 }  // namespace
@@ -65,12 +135,9 @@ std::int32_t exp_of_negative(std::int32_t x) {
     const std::int32_t within = (x & (quarter - 1)) - quarter;
     std::int32_t result = exp_of_quarter(shift_left(within, to_q31));
     const auto rest = static_cast<std::uint32_t>(within - x);
-    // exp(-1/4), exp(-1/2), exp(-1), ... exp(-16)
-    constexpr std::array<std::int32_t, 7> factors{1672461947, 1302514674, 790015084, 290630308,
-                                                  39332535,   720401,     242};
-    for (std::size_t i = 0; i < factors.size(); ++i) {
+    for (std::size_t i = 0; i < exp_factors.size(); ++i) {
         if ((rest >> (static_cast<std::size_t>(fraction_bits) - 2 + i) & 1U) != 0) {
-            result = multiply_fixed(result, factors[i]);
+            result = multiply_fixed(result, exp_factors[i]);
         }
     }
     return result;
@@ -78,14 +145,11 @@ std::int32_t exp_of_negative(std::int32_t x) {
 
 // Three steps of Newton's method.
 std::int32_t reciprocal_of_one_plus(std::int32_t x) {
-    constexpr std::int32_t start = 1515870810;   // 48/17 in q29
-    constexpr std::int32_t slope = -1010580540;  // -32/17 in q29
     constexpr std::int32_t one_q29 = 1 << 29;
     const std::int64_t sum = std::int64_t{x} + one_q31;
     const auto half = static_cast<std::int32_t>((sum + (sum >= 0 ? 1 : -1)) / 2);
-    std::int32_t y = wrap(std::int64_t{start} + multiply_fixed(half, slope));
-    constexpr int steps_of_newton = 3;
-    for (int i = 0; i < steps_of_newton; ++i) {
+    std::int32_t y = wrap(std::int64_t{first_reciprocal_q29} + multiply_fixed(half, reciprocal_slope_q29));
+    for (int i = 0; i < steps_to_reciprocal; ++i) {
         const std::int32_t error = wrap(std::int64_t{one_q29} - multiply_fixed(half, y));
         y = wrap(std::int64_t{y} + shift_left(multiply_fixed(y, error), 2));
     }
@@ -156,6 +220,24 @@ InverseRoot inverse_root_of(std::int32_t x) {
     y = multiply_fixed(y, root_of_half);
     if (right < 0) return {.multiplier = wrap(std::int64_t{y} << -right), .shift = 0};
     return {.multiplier = y, .shift = -right};
+}
+
+// Both are computed for the number that is not positive.
+std::int32_t narrow_sigmoid(std::int32_t x, int integer_bits) {
+    constexpr std::int32_t half_q15 = 1 << 14;
+    if (x == 0) return half_q15;
+    const std::int32_t exp = narrow_exp_of_negative(-std::abs(x), integer_bits);
+    const std::int32_t of_positive = saturated_narrow(narrow_reciprocal(exp) * 2);
+    return x > 0 ? of_positive : one_q15 - of_positive;
+}
+
+// (1 - exp(-2 x)) / (1 + exp(-2 x)); the doubled number has one more integer bit.
+std::int32_t narrow_tanh(std::int32_t x, int integer_bits) {
+    constexpr std::int32_t one_q13 = 1 << 13;
+    if (x == 0) return 0;
+    const std::int32_t exp = narrow_exp_of_negative(-std::abs(x), integer_bits + 1);
+    const std::int32_t of_positive = saturated_narrow((narrow_reciprocal(exp) - one_q13) * 4);
+    return x > 0 ? of_positive : -of_positive;
 }
 
 DifferenceScale difference_scale(double scale, double beta) {

@@ -4,8 +4,8 @@
 
 #include "compiler/operators/integer_types.h"
 
-/// Functions in the fixed-point arithmetic of TFLite's reference kernels. Fixed-point numbers of 32 bits are
-/// named after their fractional bits: q31 is from -1 to 1.
+/// Functions in the fixed-point arithmetic of TFLite's reference kernels. Fixed-point numbers are named after
+/// their fractional bits: q31, of 32 bits, and q15, of 16, are from -1 to 1.
 namespace systole::operators {
 
 /// a * b of q31 numbers, rounded.
@@ -26,6 +26,13 @@ struct InverseRoot {
 };
 /// Of an integer that is not negative; 0 counts as 1.
 InverseRoot inverse_root_of(std::int32_t x);
+
+/// Functions of numbers of 16 bits, of which the sign and `integer_bits` come before the point. Their results
+/// are q15, from -1 to 1.
+/// 1 / (1 + exp(-x)); integer_bits is from 0 to 7.
+std::int32_t narrow_sigmoid(std::int32_t x, int integer_bits);
+/// tanh(x); integer_bits is from 0 to 6.
+std::int32_t narrow_tanh(std::int32_t x, int integer_bits);
 
 /// The scaling of differences to the largest number: by a multiplier and a shift to the left, to q26.
 struct DifferenceScale {

@@ -108,8 +108,8 @@ ir::Results read_svdf(ir::LayerReader& layer) {
             fmt::format("it is of {}, with weights of {} and {}; it must be of int8, with int8 and int16",
                         name_of(result.type), name_of(inputs.features.type), name_of(inputs.times.type)));
     }
-    const float state_scale = layer.number(state_key, 0.0F);
-    if (!(state_scale > 0.0F)) layer.fail("its state has no scale; it must have one");
+    const double state_scale = layer.numbers(state_key).value_or(std::vector<double>{0.0}).front();
+    if (!(state_scale > 0.0)) layer.fail("its state has no scale; it must have one");
     // The runtime computes no function of integers.
     ir::ValueId times = layer.add_constant("times", {inputs.filters()}, DataType::Int16,
                                            ir::Constant::of(newest<std::int16_t>(inputs)));
@@ -120,8 +120,7 @@ ir::Results read_svdf(ir::LayerReader& layer) {
     std::vector<ir::ValueId> node{input_of(layer, 0), input_of(layer, 1), times};
     constexpr std::size_t bias = 3;
     if (inputs.bias) node.push_back(input_of(layer, bias));
-    return append_declared(layer, "svdf",
-                           {{"rank", std::int64_t{inputs.rank}}, {state_key, double{state_scale}}},
+    return append_declared(layer, "svdf", {{"rank", std::int64_t{inputs.rank}}, {state_key, state_scale}},
                            std::move(node));
 }
 

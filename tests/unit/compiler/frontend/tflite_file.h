@@ -54,12 +54,12 @@ public:
         return tensor(name, type, shape, scale, static_cast<std::uint32_t>(buffers_.size()));
     }
 
-    /// Adds a node. `options` are made by builder().
+    /// Adds a node. `options` are made by builder(); `intermediates` are tensors between inputs and outputs.
     template <typename Options = void>
     void node(format::BuiltinOperator op, const std::vector<std::int32_t>& inputs,
               const std::vector<std::int32_t>& outputs,
               format::BuiltinOptions type = format::BuiltinOptions::NONE,
-              flatbuffers::Offset<Options> options = 0) {
+              flatbuffers::Offset<Options> options = 0, const std::vector<std::int32_t>& intermediates = {}) {
         constexpr auto most =
             static_cast<std::int32_t>(format::BuiltinOperator::PLACEHOLDER_FOR_GREATER_OP_CODES);
         const auto old = static_cast<std::int8_t>(std::min(static_cast<std::int32_t>(op), most));
@@ -69,8 +69,16 @@ public:
         codes_.push_back(format::CreateOperatorCode(builder_, old, custom, 1, op));
         const auto given = builder_.CreateVector(inputs);
         const auto results = builder_.CreateVector(outputs);
-        nodes_.push_back(format::CreateOperator(builder_, static_cast<std::uint32_t>(codes_.size() - 1),
-                                                given, results, type, options.Union()));
+        const auto between = intermediates.empty() ? flatbuffers::Offset<flatbuffers::Vector<std::int32_t>>()
+                                                   : builder_.CreateVector(intermediates);
+        format::OperatorBuilder made(builder_);
+        made.add_opcode_index(static_cast<std::uint32_t>(codes_.size() - 1));
+        made.add_inputs(given);
+        made.add_outputs(results);
+        made.add_builtin_options_type(type);
+        made.add_builtin_options(options.Union());
+        if (!intermediates.empty()) made.add_intermediates(between);
+        nodes_.push_back(made.Finish());
     }
     void node(format::BuiltinOperator op, const std::vector<std::int32_t>& inputs,
               const std::vector<std::int32_t>& outputs) {
