@@ -63,9 +63,8 @@ ir::Shape closed_shape(std::span<const std::optional<std::uint32_t>> extents, co
                                          (*given)[axis], *extents[axis]));
         }
         if (given == nullptr && !extents[axis] && axis > 0) {
-            throw ModelError(fmt::format(
-                "its dimension {} is open in {}; the input's shape must be given with --input-shape", axis,
-                open_text(extents)));
+            throw ModelError(fmt::format("its dimension {} is open in {}; the input's shape {}", axis,
+                                         open_text(extents), must_be_given));
         }
         closed.push_back(given != nullptr ? (*given)[axis] : extents[axis].value_or(1));
     }

@@ -28,6 +28,7 @@ struct GraphBuilder {
     ir::Graph graph = {};
     std::uint64_t file_numbers = 0;      ///< of constants that the file holds
     std::uint64_t computed_numbers = 0;  ///< of constants that were computed while building
+    bool has_open_batch = false;         ///< LayerReader::has_open_batch
 
     /// Adds a constant of the file.
     ir::ValueId add_file_constant(std::string name, const ir::Shape& shape, DataType type,
@@ -73,6 +74,7 @@ public:
     std::size_t result_count() const override { return std::max<std::size_t>(declared_.size(), 1); }
     ir::ResultType declared_result(std::size_t index) const override;
     std::uint32_t batch() const override { return builder_.graph.batch; }
+    bool has_open_batch() const override { return builder_.has_open_batch; }
     ir::FeatureMap map_of(ir::ValueId id) const override;
     void begin_part(std::string_view part) override;
     ir::ValueId weight(const ir::WeightRequest& request) override;

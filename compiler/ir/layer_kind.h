@@ -102,6 +102,9 @@ public:
     virtual ValueId input() const = 0;
     /// The first extent of images.
     virtual std::uint32_t batch() const = 0;
+    /// Whether the first axis of an input has no size in the file and nobody gives one: it counts as the
+    /// batch.
+    virtual bool has_open_batch() const = 0;
     virtual FeatureMap map_of(ValueId value) const = 0;
     FeatureMap input_map() const { return map_of(input()); }
 

@@ -18,8 +18,10 @@
 #include "base/message_text.h"
 #include "compiler/compile.h"
 #include "compiler/frontend/door/read_network.h"
+#include "compiler/frontend/input_shapes.h"
 #include "sim/run/input/axes.h"
 #include "sim/run/record/bytes.h"
+#include "sim/run/shapes_of_data.h"
 #include "sim/run/stopwatch.h"
 
 namespace systole::run {
@@ -114,14 +116,15 @@ ir::Graph with_state(ir::Graph graph, const std::vector<StatePairs>& state) {
     return graph;
 }
 
-/// The network in the file; without weights in a timing-only run.
-ReadNetwork read_file(const RunSpec& spec) {
+/// The network in the file with these shapes of its inputs; without weights in a timing-only run.
+ReadNetwork read_file(const RunSpec& spec, const std::vector<InputShape>& shapes, bool are_of_data) {
     const Stopwatch time;
     frontend::ImportOptions options{.tflite_runtime = runtime_of(spec.tflite_runtime),
                                     .signature = spec.signature};
-    for (const auto& [input, extents] : spec.input_shapes) {
+    for (const auto& [input, extents] : shapes) {
         options.shapes.emplace(input, ir::Shape(extents));
     }
+    options.shapes.are_of_data = are_of_data;
     const auto values = spec.timing_only ? frontend::WeightValues::Skipped : frontend::WeightValues::Read;
     const ir::Graph read = frontend::read_network(spec.network.value().path.text, values, options);
     // Inputs and outputs then have the order of axes that the program has.
@@ -130,6 +133,25 @@ ReadNetwork read_file(const RunSpec& spec) {
                                                                       .image_factor = spec.size_multiplier});
     });
     return {.graph = std::move(graph), .seconds = time.seconds()};
+}
+
+/// Sizes that the file leaves open, and that nobody gives, are those of the data. If these do not fit the
+/// file, a shape must be given: nobody has said that it is theirs.
+ReadNetwork read_file(const RunSpec& spec) {
+    try {
+        return read_file(spec, spec.input_shapes, false);
+    } catch (const ModelError& open) {
+        const bool has_open_sizes = std::string_view(open.what()).ends_with(frontend::must_be_given);
+        if (!has_open_sizes || !spec.input_shapes.empty()) throw;
+        const std::vector<InputShape> shapes = shapes_of_data(spec.data.input);
+        if (shapes.empty()) throw;
+        try {
+            return read_file(spec, shapes, true);
+        } catch (const ModelError& error) {
+            if (std::string_view(error.what()).find(frontend::is_given) == std::string_view::npos) throw;
+        }
+        throw;
+    }
 }
 
 /// Networks without weights that this process has read, the last used first.
@@ -159,7 +181,7 @@ private:
 std::string network_key(const RunSpec& spec) {
     RunSpec seen;
     seen.network = spec.network;
-    seen.input_shapes = spec.input_shapes;
+    seen.input_shapes = spec.input_shapes.empty() ? shapes_of_data(spec.data.input) : spec.input_shapes;
     seen.state = spec.state;
     seen.tflite_runtime = spec.tflite_runtime;
     seen.signature = spec.signature;

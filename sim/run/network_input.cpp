@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/data_type.h"
+#include "base/message_text.h"
+#include "compiler/operators/indices.h"
 #include "compiler/reference/pixel_scaling.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/arrays.h"
@@ -153,12 +155,34 @@ std::vector<NamedImages> read_files(const RunSpec& spec, const std::vector<Input
     }
 }
 
+/// Throws InputError for a number of an input that a layer takes as an index, and that is none.
+void check_indices(const ir::Graph& graph, const std::vector<NamedImages>& inputs) {
+    for (const operators::IndexBounds& bounds : operators::index_bounds(graph)) {
+        if (bounds.input >= inputs.size()) continue;
+        const NamedImages& input = inputs[bounds.input];
+        const auto check = [&](std::int64_t index) {
+            if (index >= bounds.least && index <= bounds.most) return;
+            throw input::InputError(
+                fmt::format("{}: an element of input {} is {}; layer {} takes it as an index, which must "
+                            "be from {} to {}",
+                            input.name, in_quotes(graph.values[graph.inputs[bounds.input]].name), index,
+                            in_quotes(graph.nodes[bounds.node].name), bounds.least, bounds.most));
+        };
+        if (const auto* const words = input.images.words()) {
+            for (const std::uint32_t word : *words) check(static_cast<std::int32_t>(word));
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<NamedImages> read_input(const RunSpec& spec, const ir::Graph& graph) {
     check_takes_arrays(graph, spec.machine);
     if (takes_arrays(graph, spec.machine)) {
-        return array_inputs(spec, array_tensors(graph), graph.name, batches_of(spec, graph, {}).inferences);
+        std::vector<NamedImages> inputs =
+            array_inputs(spec, array_tensors(graph), graph.name, batches_of(spec, graph, {}).inferences);
+        if (!spec.timing_only) check_indices(graph, inputs);
+        return inputs;
     }
     std::vector<InputTensor> tensors = input_tensors(graph);
     if (spec.data.random_input == 0) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/message_text.h"
+#include "compiler/frontend/input_shapes.h"
 #include "compiler/ir/model_error.h"
 
 namespace systole::frontend::onnx_file {
@@ -26,8 +27,8 @@ std::uint32_t extent_of(const ::onnx::TensorShapeProto::Dimension& dimension, in
         } else if (!dimension.dim_param().empty()) {
             open = fmt::format("{}, without a size", in_quotes(dimension.dim_param()));
         }
-        throw ModelError(fmt::format(
-            "its dimension {} is {}; the input's shape must be given with --input-shape", axis, open));
+        throw ModelError(
+            fmt::format("its dimension {} is {}; the input's shape {}", axis, open, must_be_given));
     }
     if (dimension.dim_value() > std::numeric_limits<std::uint32_t>::max()) {
         throw ModelError(
@@ -46,7 +47,7 @@ std::uint32_t extent_of(const ::onnx::TensorShapeProto::Dimension& dimension, in
 ir::Shape shape_of_input(const ::onnx::TypeProto::Tensor& type, const ir::Shape* given) {
     if (!type.has_shape()) {
         if (given != nullptr) return *given;
-        throw ModelError("its shape is not known; it must be given with --input-shape");
+        throw ModelError(fmt::format("its shape is not known; it {}", must_be_given));
     }
     const auto rank = static_cast<std::size_t>(type.shape().dim_size());
     if (rank > ir::Shape::most_extents) {

@@ -223,19 +223,28 @@ std::string ArrayFile::place_of(const std::string& name) const {
     return is_archive() ? fmt::format("{}: array {}", path_, in_quotes(name)) : path_;
 }
 
-WordArray ArrayFile::read(const std::string& name, const WordInput& input) const {
-    const auto read = [&](std::span<const std::uint8_t> bytes) {
+template <typename Read>
+auto ArrayFile::read_with(const std::string& name, const Read& read) const {
+    const auto read_stream = [&](std::span<const std::uint8_t> bytes) {
         ByteStream stream(bytes, place_of(name));
-        return read_npy_words(stream, input);
+        return read(stream);
     };
-    if (!archive_) return read(bytes_);
+    if (!archive_) return read_stream(bytes_);
     std::string contents;
     try {
         contents = archive_->read(name + std::string(npy_extension), {.most_bytes = max_input_bytes});
     } catch (const ZipError& error) {
         throw InputError(fmt::format("{}: {}", path_, error.what()));
     }
-    return read({reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size()});
+    return read_stream({reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size()});
+}
+
+WordArray ArrayFile::read(const std::string& name, const WordInput& input) const {
+    return read_with(name, [&](ByteStream& stream) { return read_npy_words(stream, input); });
+}
+
+std::vector<std::uint32_t> ArrayFile::shape(const std::string& name) const {
+    return read_with(name, [](ByteStream& stream) { return read_npy_header(stream).shape; });
 }
 
 }  // namespace systole::input

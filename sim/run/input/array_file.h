@@ -54,8 +54,14 @@ public:
     std::string place_of(const std::string& name) const;
     /// An array of an archive, or the only one. Throws InputError.
     WordArray read(const std::string& name, const WordInput& input) const;
+    /// Its shape, by its header. Throws InputError.
+    std::vector<std::uint32_t> shape(const std::string& name) const;
 
 private:
+    /// What `read` makes of the stream of an array.
+    template <typename Read>
+    auto read_with(const std::string& name, const Read& read) const;
+
     std::string path_;
     std::vector<std::uint8_t> bytes_;
     std::optional<ZipFile> archive_;  ///< its bytes are `bytes_`
