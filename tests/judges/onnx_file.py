@@ -30,9 +30,9 @@ class OnnxFile:
         # The runtime's name of an operator, ONNX's own, and the opset since which that is known.
         self.newer_name: tuple[str, str, int] | None = None
 
-    def input(self, name: str, values: np.ndarray) -> str:
+    def input(self, name: str, values: np.ndarray, has_batch: bool = True) -> str:
         shape: list[int | str] = list(values.shape)
-        if shape and shape[0] == 1 and self.draw.chance(0.15):
+        if has_batch and shape and shape[0] == 1 and self.draw.chance(0.15):
             shape[0] = "batch"
         self.inputs.append(helper.make_tensor_value_info(name, _type(values.dtype), shape))
         self.values[name] = values

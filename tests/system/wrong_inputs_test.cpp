@@ -848,7 +848,7 @@ TEST_CASE("Each wrong network ends with one line that names place, value and rul
          {"/layers", Json::array(), {"layers is []", "at least one"}},
          {"/layers/0", 7, {"layers[0] is 7", "an object"}},
          {"/layers/0", layer("dence"), {"layer \"l1\": op is \"dence\"", "did you mean \"dense\"?"}},
-         {"/layers/0", layer("qqqqqqqqqqqqqqqqqqq"), {"op is \"qqqqqqqqqqqqqqqqqqq\"", "one of abs, add, "}},
+         {"/layers/0", layer("qqqqqqqqqqqqqqqqqqq"), {"op is \"qqqqqqqqqqqqqqqqqqq\"", "one of abs, acos, "}},
          {"/layers/0/units", 0, {"layer \"l1\": units is 0", "from 1 to 4294967295"}},
          {"/layers/0/units", 4294967296, {"layer \"l1\": units is 4294967296", "from 1 to 4294967295"}},
          {"/layers/0/unit", 1, {"layer \"l1\": \"unit\" is 1", "\"units\""}},

@@ -21,33 +21,36 @@ Keras 2; `TFLite` and `ONNX` nodes of such files, `graph JSON` layers of graph f
 the graph's text, which `sim compile MODEL --dump-after all` prints.
 
 Recurrent layers are written out step by step: all steps have the same weights, and the products of the input are one for all steps.
-Keras' `Bidirectional` is two of them, whose results are combined by its `merge_mode`; `TimeDistributed` applies its layer, or the layers of its model, to each step of its input. A layer that leaves out the steps that
-`Masking` or an `Embedding` with `mask_zero` masks is refused.
+Keras' `Bidirectional` is two of them, whose results are combined by its `merge_mode`; `TimeDistributed` applies its layer, or the
+layers of its model, to each step of its input. A layer that leaves out the steps that `Masking` or an `Embedding` with `mask_zero`
+masks is refused.
 
 Operators on integers of TFLite files compute the bits of the reference kernels of TensorFlow 2.21, or of 2.19 with
 `--tflite-runtime 2.19` (`tflite_runtime` in run files and in Python). A file does not say which it was made for. They differ in
 FULLY_CONNECTED of int8, uint8 and int16: since 2.20, its sums are multiplied by the scales' quotient in float64 and rounded once
 (`real_multiplier` of `dense` and `convolution`); before, a fixed-point multiplier rounds twice, and once with 16 bits for sums of
-64 bits (`wide_sums`). All other operators here have the same bits in both: tests/judges compares them. 2.21 refuses DIV of uint8 where
-a divisor is stored as 0, whatever number that stands for; here it is computed as by 2.19. BATCH_MATMUL of int8 follows its reference
-kernel and 2.21; the last bit of 2.19's kernel depends on the processor. SVDF is one call, from a state of 0.
+64 bits (`wide_sums`). All other operators here have the same bits in both: tests/judges compares them. 2.21 refuses DIV of uint8
+where a divisor is stored as 0, whatever number that stands for; here it is computed as by 2.19. BATCH_MATMUL of int8 follows its
+reference kernel and 2.21; the last bit of 2.19's kernel depends on the processor. SVDF and UNIDIRECTIONAL_SEQUENCE_LSTM are one
+call, from a state of 0.
 
 Work of ONNX files between DequantizeLinear and QuantizeLinear is done on integers, and its results are rounded once, halves to the
 even number, as ONNX's are (`rounding` half_to_even). ONNX Runtime computes it in float32. Where that loses bits, results may differ by
 1: a few of 100,000 results of 8 bits, and no sum, product or average with scales that are powers of two. Products and sums
 of 16 bits have more bits than float32: the host computes them in float32, with the runtime's results.
 
-The rounding float_half_even is the Edge TPU's: a sum of int32, bias included, becomes float32, is multiplied by a float32 number, and
-the product is rounded once, halves to the even number. This is known by reverse engineering; nothing more is published, and the rest is
-ours. A multiplier is the quotient of the scales, computed in float64 and rounded to float32. In a sum of two tensors, each integer, less
-its zero point, is multiplied by the quotient of its scale and the result's; products and their sum are float32. A product of two tensors
-is an int32, and scaled as a sum is. TPU v1 cannot round so: its host computes such nodes.
+The rounding float_half_even is the Edge TPU's: a sum of int32, bias included, becomes float32, is multiplied by a float32 number,
+and the product is rounded once, halves to the even number. This is known by reverse engineering; nothing more is published, and the
+rest is ours. A multiplier is the quotient of the scales, computed in float64 and rounded to float32. In a sum of two tensors, each
+integer, less its zero point, is multiplied by the quotient of its scale and the result's; products and their sum are float32. A
+product of two tensors is an int32, and scaled as a sum is. TPU v1 cannot round so: its host computes such nodes.
 
 ONNX files have operator sets 7 to 25. Operators of the domain com.microsoft are ONNX Runtime's own. Those on integers compute what
-DequantizeLinear, the operator and QuantizeLinear compute. ONNX Runtime's QLinearAdd rounds after it has added the zero point: if that is odd, exact halves,
-which are frequent with scales that are powers of two, differ by 1. Functions of the file are expanded where they are called. An If must have
-a condition that follows from constants, and is the graph that it chooses. Constants of 4 bits, and those with a scale for each block, are
-read by DequantizeLinear (or Cast), and stand for real numbers, which are quantized as those of a float network.
+DequantizeLinear, the operator and QuantizeLinear compute. ONNX Runtime's QLinearAdd rounds after it has added the zero point: if
+that is odd, exact halves, which are frequent with scales that are powers of two, differ by 1. Functions of the file are expanded
+where they are called. An If must have a condition that follows from constants, and is the graph that it chooses. Constants of 4
+bits, and those with a scale for each block, are read by DequantizeLinear (or Cast), and stand for real numbers, which are quantized
+as those of a float network.
 
 What an operator costs follows from where it runs:
 

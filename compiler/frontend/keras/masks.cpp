@@ -31,33 +31,31 @@ constexpr std::array<std::string_view, 14> leaves_out{"AdditiveAttention",
                                                       "SimpleRNN",
                                                       "Softmax"};
 
-/// Layers whose result has the mask of their input. It ends at all others.
-constexpr std::array<std::string_view, 26> passes_on{"Activation",
-                                                     "ActivityRegularization",
-                                                     "Add",
-                                                     "AlphaDropout",
-                                                     "Average",
-                                                     "BatchNormalization",
-                                                     "Concatenate",
-                                                     "Dense",
-                                                     "Dropout",
-                                                     "ELU",
-                                                     "GaussianDropout",
-                                                     "GaussianNoise",
-                                                     "GroupNormalization",
-                                                     "Identity",
-                                                     "LayerNormalization",
-                                                     "LeakyReLU",
-                                                     "Maximum",
-                                                     "Minimum",
-                                                     "Multiply",
-                                                     "PReLU",
-                                                     "ReLU",
-                                                     "SpatialDropout1D",
-                                                     "Subtract",
-                                                     "ThresholdedReLU",
-                                                     "TimeDistributed",
-                                                     "UnitNormalization"};
+/// Layers whose result has other steps, and no mask. At all others it is taken to go on: so a network may be
+/// refused that Keras computes without its mask, but none is computed otherwise than by Keras.
+constexpr std::array<std::string_view, 23> ends_mask{"AveragePooling1D",
+                                                     "AveragePooling2D",
+                                                     "Conv1D",
+                                                     "Conv1DTranspose",
+                                                     "Conv2D",
+                                                     "Conv2DTranspose",
+                                                     "Cropping1D",
+                                                     "Cropping2D",
+                                                     "DepthwiseConv1D",
+                                                     "DepthwiseConv2D",
+                                                     "Flatten",
+                                                     "GlobalAveragePooling2D",
+                                                     "GlobalMaxPooling1D",
+                                                     "GlobalMaxPooling2D",
+                                                     "MaxPooling1D",
+                                                     "MaxPooling2D",
+                                                     "Permute",
+                                                     "RepeatVector",
+                                                     "Reshape",
+                                                     "SeparableConv1D",
+                                                     "SeparableConv2D",
+                                                     "UpSampling1D",
+                                                     "ZeroPadding1D"};
 
 template <typename Names>
 bool is_among(const Names& names, const std::string& name) {
@@ -71,16 +69,20 @@ bool makes_mask(const KerasLayer& layer) {
     return key != layer.config.end() && (*key == true || *key == 1);
 }
 
-}  // namespace
-
-void check_masks(const KerasModelConfig& model) {
+/// Checks the layers of a model whose inputs have the mask of a layer, if any. Returns the layer whose mask
+/// its first result has; null: none.
+const KerasLayer* check_with(const KerasModelConfig& model, const KerasLayer* of_inputs) {
     std::vector<const KerasLayer*> makers;  // by call: the layer whose mask its results have; null: none
     for (const KerasCall& call : model.calls) {
         const KerasLayer& layer = model.layers[call.layer];
-        if (layer.each_step != nullptr) check_masks(*layer.each_step);
-        const KerasLayer* maker = nullptr;
+        const KerasLayer* maker = call.inputs.empty() ? of_inputs : nullptr;
         for (const KerasResult& input : call.inputs) {
             if (maker == nullptr) maker = makers[input.call];
+        }
+        if (layer.each_step != nullptr) {
+            const KerasLayer* const of_steps = check_with(*layer.each_step, maker);
+            makers.push_back(of_steps != nullptr ? of_steps : maker);
+            continue;
         }
         if (maker != nullptr && is_among(leaves_out, layer.class_name)) {
             fail(layer,
@@ -89,11 +91,18 @@ void check_masks(const KerasModelConfig& model) {
         }
         if (makes_mask(layer)) {
             maker = &layer;
-        } else if (!is_among(passes_on, layer.class_name)) {
+        } else if (layer.class_name == "Embedding" || is_among(ends_mask, layer.class_name)) {
             maker = nullptr;
         }
         makers.push_back(maker);
     }
+    return model.outputs.empty() ? nullptr : makers[model.outputs.front().call];
+}
+
+}  // namespace
+
+void check_masks(const KerasModelConfig& model) {
+    static_cast<void>(check_with(model, nullptr));
 }
 
 }  // namespace systole::frontend

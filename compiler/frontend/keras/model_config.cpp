@@ -612,7 +612,7 @@ private:
         json& keys = layers.back().config;
         if (backward == nullptr && keys.is_object())
             keys["go_backwards"] = keys.value("go_backwards", json(false)) != true;
-        if (keys.is_object()) keys["time_order"] = true;
+        if (keys.is_object()) keys["lists_opposite"] = true;
         return layers;
     }
 

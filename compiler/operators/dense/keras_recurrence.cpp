@@ -19,7 +19,7 @@ namespace {
 
 using ir::ValueId;
 
-constexpr const char* time_order_key = "time_order";
+constexpr const char* opposite_key = "lists_opposite";
 
 struct KerasCell {
     RecurrentKind cell = RecurrentKind::Simple;
@@ -61,8 +61,8 @@ public:
             append_recurrence(layer_, cell, layer_.inputs().front(), initial_state(), is_backwards);
         ir::Results results(*made.last.hidden);
         if (layer_.boolean("return_sequences", false)) {
-            // Keras lists the steps in the order in which they are made.
-            if (is_backwards && !layer_.boolean(time_order_key, false)) std::ranges::reverse(made.steps);
+            // Keras lists the steps in the order in which they are made, or in the opposite one.
+            if (is_backwards != layer_.boolean(opposite_key, false)) std::ranges::reverse(made.steps);
             results.front() = append_sequence(layer_, made.steps);
         }
         if (layer_.boolean("return_state", false)) {
@@ -112,17 +112,7 @@ private:
         }
         // Those of the input's products, then those of the state's.
         const ValueId both = weights("bias", {2, columns});
-        const ValueId biases = reshaped(layer_, both, {2 * std::int64_t{columns}});
-        for (std::size_t gate = 0; gate < count; ++gate) {
-            const ValueId of_input = gate_columns(layer_, biases, kind_.order[gate], 2 * count);
-            const ValueId of_state = gate_columns(layer_, biases, count + kind_.order[gate], 2 * count);
-            if (gate + 1 == count) {
-                cell.biases.push_back(of_input);
-                cell.product_bias = unless_zero(layer_, of_state);
-            } else {
-                cell.biases.push_back(layer_.append("add", {}, {of_input, of_state}));
-            }
-        }
+        add_two_biases(layer_, cell, reshaped(layer_, both, {2 * std::int64_t{columns}}), kind_.order);
         return cell;
     }
 
@@ -142,7 +132,7 @@ ir::LayerKind keras_recurrence(KerasCell kind) {
         {"go_backwards", "whether the last step is the first one that is made"},
         {"stateful", "only false"},
         {"time_major", "only false"},
-        {time_order_key, "of the backward layer of a Bidirectional: its steps are in time's order"}};
+        {opposite_key, "of the second layer of a Bidirectional: its steps are listed in the opposite order"}};
     if (kind.cell != RecurrentKind::Simple) {
         keys.push_back({"recurrent_activation", "the function of gates"});
     }

@@ -118,19 +118,33 @@ private:
         steps_ = given[batch_is_first_ ? 1 : 0];
         batch_ = given[batch_is_first_ ? 0 : 1];
         inputs_ = given[2];
+        if (steps_ == 1 && !batch_is_first_ && layer_.has_open_batch()) {
+            layer_.fail(
+                "its sequence has 1 step, as the first axis of the network's input has no size and counts as "
+                "the "
+                "batch; its length must be given with --input-shape");
+        }
         weights_ = constant_input(layer_, weights_input, "weights");
         state_weights_ = constant_input(layer_, state_weights_input, "weights of the state");
-        hidden_ = shape(state_weights_)[shape(state_weights_).rank() - 1];
-        const auto rows = static_cast<std::uint32_t>(kind_.order.size() * hidden_);
-        const auto count = static_cast<std::uint32_t>(directions_.size());
-        check_shape(weights_, {count, rows, static_cast<std::uint32_t>(inputs_)});
-        check_shape(state_weights_, {count, rows, static_cast<std::uint32_t>(hidden_)});
+        const ir::Shape& of_state = shape(state_weights_);
+        if (of_state.rank() != rank) {
+            layer_.fail(
+                fmt::format("its weights of the state are {}; they must have 3 axes: directions, gates "
+                            "and elements",
+                            to_text(of_state)));
+        }
+        hidden_ = of_state[2];
+        check_shapes();
         if (const auto stated = integer("hidden_size", static_cast<std::int64_t>(hidden_));
             stated != static_cast<std::int64_t>(hidden_)) {
             layer_.fail("hidden_size", fmt::format("its weights are for {}", hidden_));
         }
         if (layer_.input_if_any(lengths_input)) {
             const Integers lengths = constant_integers(layer_, lengths_input);
+            if (lengths.size() != batch_) {
+                layer_.fail(fmt::format("it has {} for a batch of {}; there must be one for each",
+                                        counted(lengths.size(), "length"), batch_));
+            }
             const bool are_full = std::ranges::all_of(
                 lengths, [&](std::int64_t length) { return length == static_cast<std::int64_t>(steps_); });
             if (!are_full) {
@@ -140,10 +154,26 @@ private:
         }
     }
 
-    void check_shape(ValueId value, const ir::Shape& wanted) const {
-        if (shape(value) == wanted) return;
-        layer_.fail(fmt::format("it has weights of {}; for its input and direction they must be {}",
-                                to_text(shape(value)), to_text(wanted)));
+    /// Throws unless all inputs have the shapes that follow from the sequence, the directions and the state.
+    void check_shapes() const {
+        const auto extent = [](std::size_t value) { return static_cast<std::uint32_t>(value); };
+        const std::uint32_t count = extent(directions_.size());
+        const std::uint32_t rows = extent(kind_.order.size() * hidden_);
+        const ir::Shape state = batch_is_first_ ? ir::Shape{extent(batch_), count, extent(hidden_)}
+                                                : ir::Shape{count, extent(batch_), extent(hidden_)};
+        check_shape(weights_input, "weights", {count, rows, extent(inputs_)});
+        check_shape(state_weights_input, "weights of the state", {count, rows, extent(hidden_)});
+        check_shape(bias_input, "biases", {count, 2 * rows});
+        check_shape(hidden_input, "state", state);
+        if (kind_.cell != RecurrentKind::Lstm) return;
+        check_shape(memory_input, "memory", state);
+        check_shape(peephole_input, "peepholes", {count, 3 * extent(hidden_)});
+    }
+    void check_shape(std::size_t input, const char* role, const ir::Shape& wanted) const {
+        const auto given = layer_.input_if_any(input);
+        if (!given || shape(*given) == wanted) return;
+        layer_.fail(fmt::format("its input {} ({}) is {}; for its sequence and direction it must be {}",
+                                input, role, to_text(shape(*given)), to_text(wanted)));
     }
 
     void read_functions() {
@@ -230,7 +260,10 @@ private:
             cell.input_weights.push_back(gate_columns(layer_, weights, place, count));
             cell.state_weights.push_back(gate_columns(layer_, of_state, place, count));
         }
-        if (layer_.input_if_any(bias_input)) add_biases(cell, direction);
+        if (layer_.input_if_any(bias_input)) {
+            const ValueId biases = constant_input(layer_, bias_input, "biases");
+            add_two_biases(layer_, cell, of_direction(biases, direction), kind_.order);
+        }
         const std::size_t own = kind_.functions.size();
         const auto function = [&](std::size_t index) { return functions_[direction * own + index]; };
         cell.gate_function = function(0);
@@ -242,22 +275,6 @@ private:
         }
         if (const float clip = layer_.number("clip", 0.0F); clip > 0.0F) cell.clip = clip;
         return cell;
-    }
-
-    /// The file has the biases of the input's products, then those of the state's.
-    void add_biases(RecurrentCell& cell, std::size_t direction) {
-        const std::size_t count = kind_.order.size();
-        const ValueId biases = of_direction(constant_input(layer_, bias_input, "biases"), direction);
-        for (std::size_t gate = 0; gate < count; ++gate) {
-            const ValueId of_input = gate_columns(layer_, biases, kind_.order[gate], 2 * count);
-            const ValueId of_state = gate_columns(layer_, biases, count + kind_.order[gate], 2 * count);
-            if (cell.resets_product && gate + 1 == count) {
-                cell.biases.push_back(of_input);
-                cell.product_bias = unless_zero(layer_, of_state);
-            } else {
-                cell.biases.push_back(layer_.append("add", {}, {of_input, of_state}));
-            }
-        }
     }
 
     void add_peepholes(RecurrentCell& cell, std::size_t direction) {

@@ -143,8 +143,32 @@ private:
 
 }  // namespace
 
+void add_two_biases(ir::LayerReader& layer, RecurrentCell& cell, ValueId biases,
+                    const std::vector<std::size_t>& order) {
+    const std::size_t count = order.size();
+    for (std::size_t gate = 0; gate < count; ++gate) {
+        const ValueId of_input = gate_columns(layer, biases, order[gate], 2 * count);
+        const ValueId of_state = gate_columns(layer, biases, count + order[gate], 2 * count);
+        if (cell.resets_product && gate + 1 == count) {
+            cell.biases.push_back(of_input);
+            cell.product_bias = unless_zero(layer, of_state);
+        } else {
+            cell.biases.push_back(layer.append("add", {}, {of_input, of_state}));
+        }
+    }
+}
+
 RecurrentResult append_recurrence(ir::LayerReader& layer, const RecurrentCell& cell, ValueId sequence,
                                   const RecurrentState& initial, bool goes_backwards) {
+    // A slice, a product, an addition and a function for each gate, and what combines them.
+    constexpr std::uint64_t least_nodes_of_gate = 4;
+    constexpr std::uint64_t most_nodes = 65535;  // layers of a program
+    const std::uint64_t steps = layer.value(sequence).shape[1];
+    const std::uint64_t nodes = steps * gate_count(cell.kind) * least_nodes_of_gate;
+    if (nodes > most_nodes) {
+        layer.fail(fmt::format("it has {} steps, which are {} nodes or more; a network may have at most {}",
+                               steps, nodes, most_nodes));
+    }
     Recurrence recurrence(layer, cell, sequence, initial);
     RecurrentResult result;
     for (std::int64_t made = 0; made < recurrence.steps(); ++made)

@@ -67,7 +67,7 @@ struct RecurrentResult {
 };
 
 /// Appends a cell that goes through a sequence [batch][steps][inputs]. The products of the inputs are one for
-/// all steps.
+/// all steps. Fails if there are so many that they are more nodes than a network may have.
 RecurrentResult append_recurrence(ir::LayerReader& layer, const RecurrentCell& cell, ir::ValueId sequence,
                                   const RecurrentState& initial, bool goes_backwards);
 
@@ -76,6 +76,11 @@ ir::ValueId append_sequence(ir::LayerReader& layer, const std::vector<ir::ValueI
 
 /// The columns of one gate in a constant whose last axis has those of all gates, as long as each other.
 ir::ValueId gate_columns(ir::LayerReader& layer, ir::ValueId constant, std::size_t gate, std::size_t gates);
+
+/// Gives a cell the biases of its input's products, of all gates, and those of its state's, behind each other
+/// in one constant. `order`: by gate of the cell, where the constant has it.
+void add_two_biases(ir::LayerReader& layer, RecurrentCell& cell, ir::ValueId biases,
+                    const std::vector<std::size_t>& order);
 
 /// nullopt for a constant of zeros, else the value.
 std::optional<ir::ValueId> unless_zero(const ir::LayerReader& layer, ir::ValueId value);

@@ -9,6 +9,7 @@
 
 #include "base/rounding.h"
 #include "compiler/ir/graph.h"
+#include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/known_product.h"
 
@@ -20,11 +21,7 @@ using Integers = std::vector<std::int64_t>;
 }  // namespace
 
 ir::ValueId reshaped(ir::LayerReader& layer, ir::ValueId value, const Integers& shape) {
-    const ir::Value& from = layer.value(value);
-    const std::span<const std::uint32_t> extents = from.shape.extents();
-    if (std::equal(extents.begin(), extents.end(), shape.begin(), shape.end())) return value;
-    ir::ResultType type{from.type, from.quantization};
-    return layer.append_as(type, "reshape", {{"shape", shape}}, {value});
+    return append_shape(layer, value, shape_from(layer, shape));
 }
 
 ProductRows rows_of(const ir::LayerReader& layer, const RowsTimesMatrix& product) {

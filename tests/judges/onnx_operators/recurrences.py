@@ -24,7 +24,7 @@ class Recurrence:
             self.attributes["direction"] = direction
         self.directions = 2 if direction == "bidirectional" else 1
         self.tensors = [
-            file.input("x", draw.floats([self.steps, self.batch, self.inputs])),
+            file.input("x", draw.floats([self.steps, self.batch, self.inputs]), has_batch=False),
             self._weights("w", GATES[operator] * self.hidden, self.inputs),
             self._weights("r", GATES[operator] * self.hidden, self.hidden),
         ]
@@ -47,7 +47,7 @@ class Recurrence:
             elif kind == "constant":
                 self.tensors.append(self.file.constant(name, values))
             else:
-                self.tensors.append(self.file.input(name, values))
+                self.tensors.append(self.file.input(name, values, has_batch=False))
 
     def functions(self) -> None:
         if self.draw.chance(0.3):

@@ -177,6 +177,11 @@ TEST_CASE("A mask is refused where a layer would leave steps out", "[compiler][f
     CHECK_THAT(
         error_of_layers(shape, {masking, each_step("t", dense), layer("Softmax", "s", json::object())}),
         Catch::StartsWith("layer \"s\": it would leave out"));
+    CHECK_THAT(error_of_layers(shape, {masking, layer("Rescaling", "r", {{"scale", 2.0}}), pool}),
+               Catch::StartsWith("layer \"g\": it would leave out"));
+    // It goes into what is applied to each step, too.
+    CHECK_THAT(error_of_layers({nullptr, 2, 4, 3}, {masking, each_step("t", pool)}),
+               Catch::StartsWith("layer \"t\": it would leave out"));
     // The mask ends where steps do.
     const json convolution = layer("Conv1D", "c", {{"filters", 2}, {"kernel_size", 2}});
     CHECK(error_of_layers(shape, {masking, convolution, pool}) == "no error");

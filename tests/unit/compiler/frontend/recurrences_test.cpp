@@ -232,6 +232,43 @@ TEST_CASE("A recurrent node that is not computed is refused", "[compiler][fronte
           "node \"n_y\" (\"LSTM\"): activations is [\"Sigmoid\", \"Affine\", \"Tanh\"]; \"Affine\" is not "
           "supported: "
           "docs/operators.md lists those that are");
+    CHECK(
+        refusal([](OnnxModel& model, ::onnx::NodeProto& node) {
+            model.floats("two", {2}, {1, 1});
+            node.set_input(5, "two");
+        }) ==
+        "node \"n_y\" (\"LSTM\"): its input 5 (state) is 2; for its sequence and direction it must be 1x1x1");
+    CHECK(refusal([](OnnxModel& model, ::onnx::NodeProto& node) {
+              model.floats("number", {}, {1});
+              node.set_input(2, "number");
+          }) ==
+          "node \"n_y\" (\"LSTM\"): its weights of the state are scalar; they must have 3 axes: directions, "
+          "gates and "
+          "elements");
+    CHECK(refusal([](OnnxModel& model, ::onnx::NodeProto&) {
+              model.graph()
+                  .mutable_input(0)
+                  ->mutable_type()
+                  ->mutable_tensor_type()
+                  ->mutable_shape()
+                  ->mutable_dim(0)
+                  ->clear_dim_value();
+          }) ==
+          "node \"n_y\" (\"LSTM\"): its sequence has 1 step, as the first axis of the network's input has no "
+          "size and "
+          "counts as the batch; its length must be given with --input-shape");
+    CHECK(refusal([](OnnxModel& model, ::onnx::NodeProto&) {
+              model.graph()
+                  .mutable_input(0)
+                  ->mutable_type()
+                  ->mutable_tensor_type()
+                  ->mutable_shape()
+                  ->mutable_dim(0)
+                  ->set_dim_value(10000000);
+          }) ==
+          "node \"n_y\" (\"LSTM\"): it has 10000000 steps, which are 160000000 nodes or more; a network may "
+          "have at "
+          "most 65535");
     CHECK(refusal([](OnnxModel& model, ::onnx::NodeProto& node) {
               model.raw<std::int32_t>("lengths", ::onnx::TensorProto::INT32, {1}, {1});
               node.set_input(4, "lengths");
@@ -265,4 +302,36 @@ TEST_CASE("A Bidirectional layer of Keras is two layers", "[compiler][frontend]"
         CHECK(mean[i] == Approx((forward[i] + backward[i]) / 2));
     }
     CHECK_THROWS_AS(both("max"), ModelError);
+}
+
+TEST_CASE(
+    "The second layer of a Bidirectional one lists its steps the other way round, whichever way it goes",
+    "[compiler][frontend]") {
+    const std::vector<float> x{0.5F, -0.25F, 0.125F};
+    const auto inner = [](bool is_backwards) {
+        return tests::layer("SimpleRNN", "r",
+                            {{"units", 1}, {"return_sequences", true}, {"go_backwards", is_backwards}});
+    };
+    for (const bool first : {false, true}) {
+        for (const bool second : {false, true}) {
+            const json both = tests::layer(
+                "Bidirectional", "b",
+                {{"layer", inner(first)}, {"backward_layer", inner(second)}, {"merge_mode", nullptr}});
+            const ir::Graph graph = tests::sequential({nullptr, 3, 1}, {both});
+            const std::vector<float> forward =
+                reference::execute(tests::sequential({nullptr, 3, 1}, {inner(first)}), x, 1);
+            std::vector<float> backward =
+                reference::execute(tests::sequential({nullptr, 3, 1}, {inner(second)}), x, 1);
+            std::ranges::reverse(backward);
+            const json joined = tests::layer("Bidirectional", "b",
+                                             {{"layer", inner(first)}, {"backward_layer", inner(second)}});
+            const std::vector<float> results =
+                reference::execute(tests::sequential({nullptr, 3, 1}, {joined}), x, 1);
+            for (std::size_t i = 0; i < 3; ++i) {
+                CHECK(results[2 * i] == forward[i]);
+                CHECK(results[2 * i + 1] == backward[i]);
+            }
+            CHECK(graph.output().shape == ir::Shape{1, 3, 1});
+        }
+    }
 }
