@@ -280,7 +280,8 @@ def batch_matmul_computed(draw: Draw, types: str) -> TfliteFile:
     swaps = [draw.chance(0.3), draw.chance(0.3)]
     inputs, scales = [], []
     for name, swap, shape in zip("ab", swaps, ([rows, depth], [depth, columns]), strict=True):
-        own = [extent if draw.chance(0.8) else 1 for extent in leading]
+        # Of int8, the runtime takes wrong matrices where axes are broadcast and sides are exchanged.
+        own = [extent if types == "int8" or draw.chance(0.8) else 1 for extent in leading]
         whole = [*own, *(shape[::-1] if swap else shape)]
         if types == "float32":
             inputs.append(file.input(name, draw.floats(whole)))
