@@ -88,6 +88,7 @@ void combine(const Updates& updates, Combine<Number> function, const Number* fro
 
 ir::AttributeDeclaration scatter_reduction_attribute() {
     std::vector<std::string> choices;
+    choices.reserve(scatter_reductions.size());
     for (const ScatterReduction& reduction : scatter_reductions) choices.emplace_back(reduction.name);
     return {.name = reduction_name,
             .meaning = "what becomes of an update and the number that is there; none: the update alone",

@@ -75,12 +75,12 @@ private:
     Matches with_inverse(const Pattern& divisor, ir::ValueId value, const Match& match) const;
     /// The value is what a factor of a product divides by.
     Matches with_divisor(const Pattern& factor, ir::ValueId value, const Match& match) const;
-    Matches with_name(const Pattern& pattern, ir::ValueId value, Match match) const;
+    Matches with_name(const Pattern& pattern, ir::ValueId id, Match match) const;
     /// With a node; nullopt if it does not belong to the others.
-    std::optional<Match> with_node(Match match, ir::NodeId node) const;
+    std::optional<Match> with_node(Match match, ir::NodeId id) const;
 
     const ir::Node* maker(ir::ValueId value) const;
-    bool is_number(ir::ValueId value, double number) const;
+    bool is_number(ir::ValueId value, double wanted) const;
     bool is_closed(const Match& match, ir::NodeId result) const;
 
     const ir::Graph& graph_;

@@ -66,7 +66,8 @@ bool makes_mask(const KerasLayer& layer) {
     if (layer.class_name == "Masking") return true;
     if (layer.class_name != "Embedding" || !layer.config.is_object()) return false;
     const auto key = layer.config.find("mask_zero");
-    return key != layer.config.end() && (*key == true || *key == 1);
+    if (key == layer.config.end()) return false;
+    return key->is_boolean() ? key->get<bool>() : *key == 1;
 }
 
 /// Checks the layers of a model whose inputs have the mask of a layer, if any. Returns the layer whose mask

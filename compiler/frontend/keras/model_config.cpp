@@ -222,7 +222,8 @@ bool collect_truths(const json& value, std::size_t depth, std::vector<std::size_
                     std::vector<int>& values) {
     if (!value.is_array()) {
         const bool is_truth = value.is_boolean() || value == 0 || value == 1;
-        if (is_truth) values.push_back(value == true || value == 1 ? 1 : 0);
+        const bool meets = value.is_boolean() ? value.get<bool>() : value == 1;
+        if (is_truth) values.push_back(meets ? 1 : 0);
         return is_truth && depth == lengths.size();
     }
     if (depth == lengths.size() && values.empty()) lengths.push_back(value.size());

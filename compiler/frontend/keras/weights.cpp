@@ -298,7 +298,7 @@ std::string CheckpointWeights::group_of(const KerasLayer& layer,
         group = *found + "/";
     }
     for (const std::string_view name : owner) {
-        const std::string variables = fmt::format("{}{}{}vars", group, name, name.empty() ? "" : "/");
+        std::string variables = fmt::format("{}{}{}vars", group, name, name.empty() ? "" : "/");
         if (!names_.children(variables).empty()) return variables;
     }
     if (!owner.empty()) fail(layer, fmt::format("the file has no weights for its {}", owner.front()));

@@ -210,7 +210,7 @@ private:
             std::vector<ir::NamedAttribute> attributes;
             if (known->alpha) attributes.emplace_back("alpha", take(alphas, *known->alpha));
             if (known->beta) attributes.emplace_back("beta", take(betas, *known->beta));
-            functions_.push_back([op = known->op, attributes](ir::LayerReader& layer, ValueId value) {
+            functions_.emplace_back([op = known->op, attributes](ir::LayerReader& layer, ValueId value) {
                 return layer.append(op, attributes, {value});
             });
         }

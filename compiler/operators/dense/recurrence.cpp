@@ -31,8 +31,9 @@ ValueId part_along(ir::LayerReader& layer, ValueId value, std::size_t axis, std:
 /// The steps of a cell, each after the one before it.
 class Recurrence {
 public:
-    Recurrence(ir::LayerReader& layer, const RecurrentCell& cell, ValueId sequence, RecurrentState state)
-        : layer_(layer), cell_(cell), state_(std::move(state)) {
+    Recurrence(ir::LayerReader& layer, const RecurrentCell& cell, ValueId sequence,
+               const RecurrentState& state)
+        : layer_(layer), cell_(cell), state_(state) {
         const ir::Shape& shape = layer.value(sequence).shape;
         batch_ = shape[0];
         steps_ = shape[1];
@@ -191,7 +192,7 @@ ValueId append_sequence(ir::LayerReader& layer, const std::vector<ValueId>& step
 ValueId gate_columns(ir::LayerReader& layer, ValueId constant, std::size_t gate, std::size_t gates) {
     const ir::Shape& shape = layer.value(constant).shape;
     const std::size_t axis = shape.rank() - 1;
-    const std::int64_t hidden = shape[axis] / gates;
+    const auto hidden = static_cast<std::int64_t>(shape[axis] / gates);
     return part_along(layer, constant, axis, static_cast<std::int64_t>(gate) * hidden, hidden);
 }
 

@@ -42,6 +42,7 @@ void check_shapes(const ir::NodeView& node, const ByGate& numbers, const char* r
 
 std::vector<ir::NamedAttribute> attributes_of(const Form& form) {
     std::vector<ir::NamedAttribute> attributes;
+    attributes.reserve(parts.size());
     for (const Part& part : parts) {
         attributes.emplace_back(part.attribute, std::int64_t{form.*part.is_there ? 1 : 0});
     }
@@ -50,6 +51,7 @@ std::vector<ir::NamedAttribute> attributes_of(const Form& form) {
 
 std::vector<ir::AttributeDeclaration> form_declarations() {
     std::vector<ir::AttributeDeclaration> declarations;
+    declarations.reserve(parts.size());
     for (const Part& part : parts) {
         declarations.push_back({.name = part.attribute,
                                 .meaning = part.meaning,

@@ -88,7 +88,7 @@ Factors factors_of(const ir::NodeView& node, const InputNumbers& numbers) {
 std::int32_t product_of(const std::int8_t* row, const std::int8_t* vector, std::size_t count,
                         std::int32_t zero_point, std::int32_t bias) {
     std::int64_t sum = bias;
-    for (std::size_t i = 0; i < count; ++i) sum += row[i] * (vector[i] - zero_point);
+    for (std::size_t i = 0; i < count; ++i) sum += std::int64_t{row[i]} * (vector[i] - zero_point);
     return wrap(sum);
 }
 
@@ -102,7 +102,7 @@ void normalize(Shorts& numbers, const std::int16_t* factors, const std::int32_t*
     std::int64_t squares = 0;
     for (const std::int16_t number : numbers) {
         sum += number;
-        squares += number * number;
+        squares += std::int64_t{number} * number;
     }
     const std::int64_t mean = sum * one / count;
     // Exact only for a count that is a power of two: the runtime divides before it multiplies.

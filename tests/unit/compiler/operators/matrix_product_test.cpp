@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/graph_json.h"
+#include "compiler/frontend/door/read_network.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/reference/executor.h"
