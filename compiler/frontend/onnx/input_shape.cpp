@@ -17,10 +17,9 @@ namespace {
 
 std::uint32_t extent_of(const ::onnx::TensorShapeProto::Dimension& dimension, int axis,
                         std::optional<std::uint32_t> given) {
-    const bool is_open = !dimension.has_dim_value() || dimension.dim_value() <= 0;
-    if (is_open && given) return *given;
-    if (is_open && axis == 0) return 1;
-    if (is_open) {
+    if (has_no_size(dimension) && given) return *given;
+    if (has_no_size(dimension) && axis == 0) return 1;
+    if (has_no_size(dimension)) {
         std::string open = "nameless, without a size";
         if (dimension.has_dim_value()) {
             open = fmt::format("{}, which is no size", dimension.dim_value());
@@ -43,6 +42,10 @@ std::uint32_t extent_of(const ::onnx::TensorShapeProto::Dimension& dimension, in
 }
 
 }  // namespace
+
+bool has_no_size(const ::onnx::TensorShapeProto::Dimension& dimension) {
+    return !dimension.has_dim_value() || dimension.dim_value() <= 0;
+}
 
 ir::Shape shape_of_input(const ::onnx::TypeProto::Tensor& type, const ir::Shape* given) {
     if (!type.has_shape()) {

@@ -5,6 +5,9 @@
 
 namespace systole::frontend::onnx_file {
 
+/// Whether the file leaves a dimension open: it has no number, or one below 1.
+bool has_no_size(const ::onnx::TensorShapeProto::Dimension& dimension);
+
 /// The shape of an input. Dimensions that the file leaves open are those of `given`, if it is not null, or 1
 /// if it is the first, the batch. Throws ModelError, without the input's name, if a size is absent or given
 /// otherwise than in the file.

@@ -181,7 +181,7 @@ private:
         has_int64_ |= type.elem_type() == ::onnx::TensorProto::INT64;
         const ir::Shape* const given = given_shape(shapes_, input.name());
         const ir::Shape shape = shape_of_input(type, given);
-        const bool is_open = type.shape().dim_size() > 0 && !type.shape().dim(0).has_dim_value();
+        const bool is_open = type.shape().dim_size() > 0 && has_no_size(type.shape().dim(0));
         builder_.has_open_batch |= is_open && (given == nullptr || shapes_.are_of_data);
         return add_input(input.name(), shape, data_type);
     }

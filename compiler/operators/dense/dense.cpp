@@ -8,9 +8,8 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/window.h"
-#include "compiler/operators/dense/keras_recurrence.h"
 #include "compiler/operators/dense/onnx.h"
-#include "compiler/operators/dense/onnx_recurrence.h"
+#include "compiler/operators/dense/recurrence.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/layer_formats.h"

@@ -1,6 +1,4 @@
 // The recurrent layers of Keras, step by step.
-#include "compiler/operators/dense/keras_recurrence.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

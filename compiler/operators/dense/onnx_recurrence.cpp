@@ -1,6 +1,4 @@
 // The recurrent layers of ONNX, step by step.
-#include "compiler/operators/dense/onnx_recurrence.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

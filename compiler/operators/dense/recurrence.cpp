@@ -163,12 +163,13 @@ RecurrentResult append_recurrence(ir::LayerReader& layer, const RecurrentCell& c
                                   const RecurrentState& initial, bool goes_backwards) {
     // A slice, a product, an addition and a function for each gate, and what combines them.
     constexpr std::uint64_t least_nodes_of_gate = 4;
-    constexpr std::uint64_t most_nodes = 65535;  // layers of a program
+    constexpr std::uint64_t most_nodes = 65535;  // as many as a program of TPU v1 has layers
     const std::uint64_t steps = layer.value(sequence).shape[1];
     const std::uint64_t nodes = steps * gate_count(cell.kind) * least_nodes_of_gate;
     if (nodes > most_nodes) {
-        layer.fail(fmt::format("it has {} steps, which are {} nodes or more; a network may have at most {}",
-                               steps, nodes, most_nodes));
+        layer.fail(
+            fmt::format("it has {} steps, which are {} nodes or more; a recurrent layer may be at most {}",
+                        steps, nodes, most_nodes));
     }
     Recurrence recurrence(layer, cell, sequence, initial);
     RecurrentResult result;

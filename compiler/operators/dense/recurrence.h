@@ -67,7 +67,7 @@ struct RecurrentResult {
 };
 
 /// Appends a cell that goes through a sequence [batch][steps][inputs]. The products of the inputs are one for
-/// all steps. Fails if there are so many that they are more nodes than a network may have.
+/// all steps. Fails for so many steps that a small file would take all memory.
 RecurrentResult append_recurrence(ir::LayerReader& layer, const RecurrentCell& cell, ir::ValueId sequence,
                                   const RecurrentState& initial, bool goes_backwards);
 
@@ -81,6 +81,12 @@ ir::ValueId gate_columns(ir::LayerReader& layer, ir::ValueId constant, std::size
 /// in one constant. `order`: by gate of the cell, where the constant has it.
 void add_two_biases(ir::LayerReader& layer, RecurrentCell& cell, ir::ValueId biases,
                     const std::vector<std::size_t>& order);
+
+/// LSTM, GRU and RNN of ONNX.
+std::vector<ir::LayerKind> onnx_recurrences();
+/// LSTM, GRU and SimpleRNN of Keras. A Bidirectional layer is two of them, which the reader builds and
+/// combines.
+std::vector<ir::LayerKind> keras_recurrences();
 
 /// nullopt for a constant of zeros, else the value.
 std::optional<ir::ValueId> unless_zero(const ir::LayerReader& layer, ir::ValueId value);

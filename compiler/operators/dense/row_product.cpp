@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <span>
 #include <utility>
 
 #include "base/rounding.h"

@@ -245,29 +245,31 @@ TEST_CASE("A recurrent node that is not computed is refused", "[compiler][fronte
           "node \"n_y\" (\"LSTM\"): its weights of the state are scalar; they must have 3 axes: directions, "
           "gates and "
           "elements");
-    CHECK(refusal([](OnnxModel& model, ::onnx::NodeProto&) {
-              model.graph()
-                  .mutable_input(0)
-                  ->mutable_type()
-                  ->mutable_tensor_type()
-                  ->mutable_shape()
-                  ->mutable_dim(0)
-                  ->clear_dim_value();
+    const auto first_dimension = [](OnnxModel& model) {
+        return model.graph()
+            .mutable_input(0)
+            ->mutable_type()
+            ->mutable_tensor_type()
+            ->mutable_shape()
+            ->mutable_dim(0);
+    };
+    // Some exporters write 0 or -1 for a size that is open.
+    for (const std::int64_t size : {0, -1, 1}) {
+        CAPTURE(size);
+        CHECK(refusal([&](OnnxModel& model, ::onnx::NodeProto&) {
+                  first_dimension(model)->clear_dim_value();
+                  if (size < 1) first_dimension(model)->set_dim_value(size);
+              }) ==
+              "node \"n_y\" (\"LSTM\"): its sequence has 1 step, as the first axis of the network's input "
+              "has no size and "
+              "counts as the batch; its length must be given with --input-shape");
+    }
+    CHECK(refusal([&](OnnxModel& model, ::onnx::NodeProto&) {
+              first_dimension(model)->set_dim_value(10000000);
           }) ==
-          "node \"n_y\" (\"LSTM\"): its sequence has 1 step, as the first axis of the network's input has no "
-          "size and "
-          "counts as the batch; its length must be given with --input-shape");
-    CHECK(refusal([](OnnxModel& model, ::onnx::NodeProto&) {
-              model.graph()
-                  .mutable_input(0)
-                  ->mutable_type()
-                  ->mutable_tensor_type()
-                  ->mutable_shape()
-                  ->mutable_dim(0)
-                  ->set_dim_value(10000000);
-          }) ==
-          "node \"n_y\" (\"LSTM\"): it has 10000000 steps, which are 160000000 nodes or more; a network may "
-          "have at "
+          "node \"n_y\" (\"LSTM\"): it has 10000000 steps, which are 160000000 nodes or more; a recurrent "
+          "layer may "
+          "be at "
           "most 65535");
     CHECK(refusal([](OnnxModel& model, ::onnx::NodeProto& node) {
               model.raw<std::int32_t>("lengths", ::onnx::TensorProto::INT32, {1}, {1});
