@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,7 +18,7 @@ namespace systole::frontend {
 namespace {
 
 /// As ?x?x?x3.
-std::string open_text(std::span<const std::optional<std::uint32_t>> extents) {
+std::string open_text(FileExtents extents) {
     std::string text;
     for (const auto& extent : extents) {
         if (!text.empty()) text += "x";
@@ -26,10 +27,19 @@ std::string open_text(std::span<const std::optional<std::uint32_t>> extents) {
     return text;
 }
 
+/// Whether data of this shape can be an input with these extents, whatever their first, the batch.
+bool fits(const ir::Shape& data, FileExtents extents) {
+    if (data.rank() != extents.size()) return false;
+    for (std::size_t axis = 1; axis < extents.size(); ++axis) {
+        if (extents[axis].value_or(data[axis]) != data[axis]) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
-void check_given_shapes(const InputShapes& shapes, std::span<const std::string> inputs) {
-    for (const auto& [name, shape] : shapes) {
+void check_given_shapes(const NamedShapes& given, std::span<const std::string> inputs) {
+    for (const auto& [name, shape] : given) {
         if (name.empty() && inputs.size() > 1) {
             throw ModelError(
                 fmt::format("the shape of its only input is given, but it has {} inputs; the shape needs "
@@ -40,33 +50,44 @@ void check_given_shapes(const InputShapes& shapes, std::span<const std::string> 
         throw ModelError(
             fmt::format("the shape of {} is given, but it has no input of this name", in_quotes(name)));
     }
-    if (shapes.size() > 1 && shapes.contains("")) {
+    if (given.size() > 1 && given.contains("")) {
         throw ModelError("the shape of its only input is given twice, with its name and without");
     }
 }
 
-const ir::Shape* given_shape(const InputShapes& shapes, std::string_view input) {
-    auto given = shapes.find(input);
-    if (given == shapes.end()) given = shapes.find("");
-    return given == shapes.end() ? nullptr : &given->second;
+const ir::Shape* shape_for(const NamedShapes& shapes, std::string_view input) {
+    auto found = shapes.find(input);
+    if (found == shapes.end()) found = shapes.find("");
+    return found == shapes.end() ? nullptr : &found->second;
 }
 
-ir::Shape closed_shape(std::span<const std::optional<std::uint32_t>> extents, const ir::Shape* given) {
-    if (given != nullptr && given->rank() != extents.size()) {
-        throw ModelError(fmt::format("its shape is given as {}; in the file it is {}", to_text(*given),
+std::optional<ir::Shape> known_shape(const InputShapes& shapes, std::string_view input, FileExtents extents) {
+    if (const ir::Shape* const given = shape_for(shapes.given, input)) return *given;
+    const bool is_open = std::ranges::count(extents.subspan(std::min<std::size_t>(extents.size(), 1)),
+                                            std::optional<std::uint32_t>()) > 0;
+    const ir::Shape* const data = is_open ? shape_for(shapes.of_data, input) : nullptr;
+    if (data == nullptr || !fits(*data, extents)) return std::nullopt;
+    std::vector<std::uint32_t> known(data->extents().begin(), data->extents().end());
+    known.front() = extents.front().value_or(1);
+    return ir::Shape(known);
+}
+
+ir::Shape closed_shape(FileExtents extents, const std::optional<ir::Shape>& known) {
+    if (known && known->rank() != extents.size()) {
+        throw ModelError(fmt::format("its shape is given as {}; in the file it is {}", to_text(*known),
                                      open_text(extents)));
     }
     std::vector<std::uint32_t> closed;
     for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-        if (given != nullptr && extents[axis].value_or((*given)[axis]) != (*given)[axis]) {
+        if (known && extents[axis].value_or((*known)[axis]) != (*known)[axis]) {
             throw ModelError(fmt::format("its dimension {} is given as {}; in the file it is {}", axis,
-                                         (*given)[axis], *extents[axis]));
+                                         (*known)[axis], *extents[axis]));
         }
-        if (given == nullptr && !extents[axis] && axis > 0) {
+        if (!known && !extents[axis] && axis > 0) {
             throw ModelError(fmt::format("its dimension {} is open in {}; the input's shape {}", axis,
                                          open_text(extents), must_be_given));
         }
-        closed.push_back(given != nullptr ? (*given)[axis] : extents[axis].value_or(1));
+        closed.push_back(known ? (*known)[axis] : extents[axis].value_or(1));
     }
     return ir::Shape(closed);
 }

@@ -96,7 +96,7 @@ private:
         if (network.inputs() != nullptr) {
             for (const std::int32_t number : *network.inputs()) names.push_back(input_name(number));
         }
-        check_given_shapes(options_.shapes, names);
+        check_given_shapes(options_.shapes.given, names);
         for (std::size_t i = 0; i < names.size(); ++i) {
             add_input(network.inputs()->Get(static_cast<std::uint32_t>(i)), names[i]);
         }
@@ -120,7 +120,9 @@ private:
             if (values_[static_cast<std::size_t>(number)]) throw ModelError("it is an input twice");
             const ir::ResultType type = tflite::type_of(tensor);
             const auto extents = tflite::input_extents_of(tensor);
-            const ir::Shape shape = closed_shape(extents, given_shape(options_.shapes, name));
+            const std::optional<ir::Shape> known = known_shape(options_.shapes, name, extents);
+            has_known_shape_ |= known.has_value();
+            const ir::Shape shape = closed_shape(extents, known);
             tflite::check_elements(shape);
             const ir::ValueId id = builder_.graph.add_input(name, shape);
             builder_.graph.values[id].type = type.type;
@@ -343,7 +345,7 @@ private:
     /// Whether the runtime may find another shape than the file declares: all shapes follow from given sizes
     /// of inputs, and where nodes compute shapes, some converters wrote 1.
     bool may_differ(const ir::Shape& declared, const ir::Shape& found) const {
-        if (!options_.shapes.empty()) return true;
+        if (has_known_shape_) return true;
         if (!computes_shapes_ || declared.rank() != found.rank()) return false;
         for (std::size_t axis = 0; axis < declared.rank(); ++axis) {
             if (declared[axis] != found[axis] && declared[axis] != 1) return false;
@@ -372,6 +374,7 @@ private:
     std::vector<std::optional<ir::ValueId>> values_;  ///< by tensor
     tflite::DilatedConvolutions blocks_;
     std::uint64_t taken_bytes_ = 0;  ///< of the data of all constants
+    bool has_known_shape_ = false;   ///< whether a shape of an input is not the file's alone
     bool computes_shapes_ = false;   ///< whether a node gives the shape of a tensor
 };
 

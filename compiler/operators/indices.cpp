@@ -108,29 +108,6 @@ std::optional<std::vector<std::int32_t>> known_indices(const ir::Value& value) {
     return numbers;
 }
 
-std::vector<IndexBounds> index_bounds(const ir::Graph& graph) {
-    std::vector<ir::ValueId> sources(graph.values.size());
-    std::iota(sources.begin(), sources.end(), ir::ValueId{0});
-    std::vector<IndexBounds> bounds;
-    for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
-        const ir::Node& node = graph.nodes[id];
-        const ir::NodeView view(graph, node);
-        const bool moves = operator_of(node).moves_elements() || operator_of(node).is_identity(view);
-        if (moves && node.inputs.size() == 1) sources[node.output()] = sources[node.inputs.front()];
-        const bool is_of_one_axis =
-            node.is("gather_elements") || (node.is("gather") && node.integer("index_axes") == 0);
-        if (!is_of_one_axis) continue;
-        const auto input = std::ranges::find(graph.inputs, sources[node.inputs.at(1)]);
-        if (input == graph.inputs.end()) continue;
-        const std::int64_t count = view.input(0).shape[axis_of_attribute(view)];
-        bounds.push_back({.input = static_cast<std::size_t>(input - graph.inputs.begin()),
-                          .least = counts_from_end(node) ? -count : 0,
-                          .most = count - 1,
-                          .node = id});
-    }
-    return bounds;
-}
-
 std::optional<std::uint64_t> indexed_bytes(const ir::NodeView& node, std::size_t input) {
     if (input != 0) return std::nullopt;
     const ir::Value& table = node.input(0);

@@ -47,17 +47,6 @@ std::span<const std::int32_t> of_inference(const TensorCall& call, std::size_t i
                                            std::span<const std::int32_t> indices, std::size_t inference);
 /// The indices of a constant; nullopt if they are known only when the network runs.
 std::optional<std::vector<std::int32_t>> known_indices(const ir::Value& value);
-/// The indices that a node takes from an input of the graph, moved at most: all must be from `least` to
-/// `most`.
-struct IndexBounds {
-    std::size_t input = 0;  ///< in Graph::inputs
-    std::int64_t least = 0;
-    std::int64_t most = 0;
-    ir::NodeId node = 0;
-};
-/// Those of all nodes that find single places along an axis. A machine that compares indices with places
-/// finds nothing at others, and says nothing; so they are checked before a run.
-std::vector<IndexBounds> index_bounds(const ir::Graph& graph);
 
 /// The bytes that a node reads of its first input, a constant, as a table: as many elements as its result
 /// has, or all of them; nullopt for other inputs (Operator::bytes_read).

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <iterator>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -18,7 +19,6 @@
 #include "base/message_text.h"
 #include "compiler/compile.h"
 #include "compiler/frontend/door/read_network.h"
-#include "compiler/frontend/input_shapes.h"
 #include "sim/run/input/axes.h"
 #include "sim/run/record/bytes.h"
 #include "sim/run/shapes_of_data.h"
@@ -116,15 +116,16 @@ ir::Graph with_state(ir::Graph graph, const std::vector<StatePairs>& state) {
     return graph;
 }
 
-/// The network in the file with these shapes of its inputs; without weights in a timing-only run.
-ReadNetwork read_file(const RunSpec& spec, const std::vector<InputShape>& shapes, bool are_of_data) {
+/// The network in the file; without weights in a timing-only run. Sizes that the file leaves open, and that
+/// nobody gives, are those of the data.
+ReadNetwork read_file(const RunSpec& spec) {
     const Stopwatch time;
     frontend::ImportOptions options{.tflite_runtime = runtime_of(spec.tflite_runtime),
                                     .signature = spec.signature};
-    for (const auto& [input, extents] : shapes) {
-        options.shapes.emplace(input, ir::Shape(extents));
-    }
-    options.shapes.are_of_data = are_of_data;
+    for (const auto& [input, extents] : spec.input_shapes)
+        options.shapes.given.emplace(input, ir::Shape(extents));
+    for (const auto& [input, extents] : shapes_of_data(spec.data.input))
+        options.shapes.of_data.emplace(input, ir::Shape(extents));
     const auto values = spec.timing_only ? frontend::WeightValues::Skipped : frontend::WeightValues::Read;
     const ir::Graph read = frontend::read_network(spec.network.value().path.text, values, options);
     // Inputs and outputs then have the order of axes that the program has.
@@ -133,25 +134,6 @@ ReadNetwork read_file(const RunSpec& spec, const std::vector<InputShape>& shapes
                                                                       .image_factor = spec.size_multiplier});
     });
     return {.graph = std::move(graph), .seconds = time.seconds()};
-}
-
-/// Sizes that the file leaves open, and that nobody gives, are those of the data. If these do not fit the
-/// file, a shape must be given: nobody has said that it is theirs.
-ReadNetwork read_file(const RunSpec& spec) {
-    try {
-        return read_file(spec, spec.input_shapes, false);
-    } catch (const ModelError& open) {
-        const bool has_open_sizes = std::string_view(open.what()).ends_with(frontend::must_be_given);
-        if (!has_open_sizes || !spec.input_shapes.empty()) throw;
-        const std::vector<InputShape> shapes = shapes_of_data(spec.data.input);
-        if (shapes.empty()) throw;
-        try {
-            return read_file(spec, shapes, true);
-        } catch (const ModelError& error) {
-            if (std::string_view(error.what()).find(frontend::is_given) == std::string_view::npos) throw;
-        }
-        throw;
-    }
 }
 
 /// Networks without weights that this process has read, the last used first.
@@ -181,12 +163,13 @@ private:
 std::string network_key(const RunSpec& spec) {
     RunSpec seen;
     seen.network = spec.network;
-    seen.input_shapes = spec.input_shapes.empty() ? shapes_of_data(spec.data.input) : spec.input_shapes;
+    seen.input_shapes = spec.input_shapes;
+    std::ranges::copy(shapes_of_data(spec.data.input), std::back_inserter(seen.input_shapes));
     seen.state = spec.state;
     seen.tflite_runtime = spec.tflite_runtime;
     seen.signature = spec.signature;
     seen.size_multiplier = spec.size_multiplier;
-    return compared_bytes(seen);
+    return std::to_string(spec.input_shapes.size()) + compared_bytes(seen);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "base/data_type.h"
 #include "base/message_text.h"
-#include "compiler/operators/indices.h"
+#include "compiler/reference/index_bounds.h"
 #include "compiler/reference/pixel_scaling.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/arrays.h"
@@ -157,7 +157,7 @@ std::vector<NamedImages> read_files(const RunSpec& spec, const std::vector<Input
 
 /// Throws InputError for a number of an input that a layer takes as an index, and that is none.
 void check_indices(const ir::Graph& graph, const std::vector<NamedImages>& inputs) {
-    for (const operators::IndexBounds& bounds : operators::index_bounds(graph)) {
+    for (const reference::IndexBounds& bounds : reference::index_bounds(graph)) {
         if (bounds.input >= inputs.size()) continue;
         const NamedImages& input = inputs[bounds.input];
         const auto check = [&](std::int64_t index) {

@@ -60,6 +60,6 @@ void read(std::string_view text, const systole::frontend::InputShapes& shapes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     read(text, {});
-    read(text, {{"", {1, 6, 5, 3}}});
+    read(text, {.given = {{"", {1, 6, 5, 3}}}});
     return 0;
 }

@@ -32,6 +32,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::vector<std::uint8_t> file(data, data + size);
     read(file, {});
     read(file, {.signature = "encode"});
-    read(file, {.shapes = {{"", {1, 6, 5, 3}}}});
+    read(file, {.shapes = {.given = {{"", {1, 6, 5, 3}}}}});
     return 0;
 }

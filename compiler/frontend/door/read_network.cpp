@@ -112,8 +112,8 @@ void check_options(const ImportOptions& options, const Format& format, const std
         throw ModelError(fmt::format("{}: signature is {}; only TFLite files have signatures", path.string(),
                                      in_quotes(options.signature)));
     }
-    if (!options.shapes.empty() && !format.leaves_sizes_open) {
-        const std::string& name = options.shapes.begin()->first;
+    if (!options.shapes.given.empty() && !format.leaves_sizes_open) {
+        const std::string& name = options.shapes.given.begin()->first;
         throw ModelError(fmt::format(
             "{}: the shape of its input{} is given; only Keras, ONNX and TFLite files leave sizes open",
             path.string(), name.empty() ? "" : " " + in_quotes(name)));

@@ -420,7 +420,7 @@ void close_shapes(KerasModelConfig& model, const InputShapes& shapes) {
     for (const KerasCall& call : model.calls) {
         if (call.inputs.empty()) names.push_back(call.name);
     }
-    check_given_shapes(shapes, names);
+    check_given_shapes(shapes.given, names);
     for (const KerasCall& call : model.calls) {
         nlohmann::json& config = model.layers[call.layer].config;
         if (!call.inputs.empty() || !config.is_object()) continue;
@@ -430,7 +430,7 @@ void close_shapes(KerasModelConfig& model, const InputShapes& shapes) {
         const auto sizes = key == config.end() ? std::nullopt : sizes_in(*key);
         if (!sizes) continue;  // the layer says what is wrong
         try {
-            const ir::Shape shape = closed_shape(*sizes, given_shape(shapes, call.name));
+            const ir::Shape shape = closed_shape(*sizes, known_shape(shapes, call.name, *sizes));
             // With more images in the shape, all of them would be one inference.
             if (!sizes->front() && shape[0] != 1) {
                 throw ModelError(

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/message_text.h"
@@ -41,15 +42,28 @@ std::uint32_t extent_of(const ::onnx::TensorShapeProto::Dimension& dimension, in
     return extent;
 }
 
+/// Each nullopt if it has no size. Sizes that no shape can have are the caller's to refuse.
+std::vector<std::optional<std::uint32_t>> extents_in(const ::onnx::TypeProto::Tensor& type) {
+    std::vector<std::optional<std::uint32_t>> extents;
+    for (const auto& dimension : type.shape().dim()) {
+        extents.push_back(has_no_size(dimension)
+                              ? std::nullopt
+                              : std::optional(static_cast<std::uint32_t>(dimension.dim_value())));
+    }
+    return extents;
+}
+
 }  // namespace
 
 bool has_no_size(const ::onnx::TensorShapeProto::Dimension& dimension) {
     return !dimension.has_dim_value() || dimension.dim_value() <= 0;
 }
 
-ir::Shape shape_of_input(const ::onnx::TypeProto::Tensor& type, const ir::Shape* given) {
+ir::Shape shape_of_input(const ::onnx::TypeProto::Tensor& type, const InputShapes& shapes,
+                         std::string_view input) {
     if (!type.has_shape()) {
-        if (given != nullptr) return *given;
+        if (const ir::Shape* const given = shape_for(shapes.given, input)) return *given;
+        if (const ir::Shape* const data = shape_for(shapes.of_data, input)) return *data;
         throw ModelError(fmt::format("its shape is not known; it {}", must_be_given));
     }
     const auto rank = static_cast<std::size_t>(type.shape().dim_size());
@@ -57,14 +71,14 @@ ir::Shape shape_of_input(const ::onnx::TypeProto::Tensor& type, const ir::Shape*
         throw ModelError(
             fmt::format("it has {} dimensions; it may have at most {}", rank, ir::Shape::most_extents));
     }
-    if (given != nullptr && given->rank() != rank) {
-        throw ModelError(fmt::format("its shape is given as {}; in the file it has {}", to_text(*given),
+    const std::optional<ir::Shape> known = known_shape(shapes, input, extents_in(type));
+    if (known && known->rank() != rank) {
+        throw ModelError(fmt::format("its shape is given as {}; in the file it has {}", to_text(*known),
                                      counted(rank, "dimension")));
     }
     std::vector<std::uint32_t> extents;
     for (int axis = 0; axis < type.shape().dim_size(); ++axis) {
-        const auto wanted =
-            given == nullptr ? std::nullopt : std::optional((*given)[static_cast<std::size_t>(axis)]);
+        const auto wanted = known ? std::optional((*known)[static_cast<std::size_t>(axis)]) : std::nullopt;
         extents.push_back(extent_of(type.shape().dim(axis), axis, wanted));
     }
     return ir::Shape(extents);

@@ -171,7 +171,7 @@ private:
         for (const auto& input : proto_.input()) {
             if (!network_.values.contains(input.name())) inputs.push_back(input.name());
         }
-        frontend::check_given_shapes(shapes_, inputs);
+        frontend::check_given_shapes(shapes_.given, inputs);
     }
 
     ir::ValueId add_input(const ::onnx::ValueInfoProto& input) {
@@ -179,10 +179,9 @@ private:
         const auto& type = input.type().tensor_type();
         const DataType data_type = graph_type(type.elem_type());
         has_int64_ |= type.elem_type() == ::onnx::TensorProto::INT64;
-        const ir::Shape* const given = given_shape(shapes_, input.name());
-        const ir::Shape shape = shape_of_input(type, given);
+        const ir::Shape shape = shape_of_input(type, shapes_, input.name());
         const bool is_open = type.shape().dim_size() > 0 && has_no_size(type.shape().dim(0));
-        builder_.has_open_batch |= is_open && (given == nullptr || shapes_.are_of_data);
+        builder_.has_open_batch |= is_open && shape_for(shapes_.given, input.name()) == nullptr;
         return add_input(input.name(), shape, data_type);
     }
 

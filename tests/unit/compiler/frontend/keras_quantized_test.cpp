@@ -143,14 +143,14 @@ TEST_CASE("The sizes that a Keras file leaves open are given", "[compiler][front
     const std::string bytes =
         tests::made_zip({{.name = "config.json", .bytes = config},
                          {.name = "model.weights.h5", .bytes = tests::checkpoint({variable(0, {1}, {1})})}});
-    const auto shape_of = [&](const frontend::InputShapes& shapes) {
-        return frontend::read_keras_archive(std::string_view(bytes), operators::registry(), shapes)
+    const auto shape_of = [&](const frontend::NamedShapes& given) {
+        return frontend::read_keras_archive(std::string_view(bytes), operators::registry(), {.given = given})
             .output()
             .shape;
     };
-    const auto refused = [&](const frontend::InputShapes& shapes) -> std::string {
+    const auto refused = [&](const frontend::NamedShapes& given) -> std::string {
         try {
-            shape_of(shapes);
+            shape_of(given);
         } catch (const ModelError& error) {
             return error.what();
         }

@@ -175,7 +175,7 @@ ir::Graph read_with_shape(const fs::path& path, const std::vector<std::uint32_t>
         const std::string start = path.string() + ": input \"";
         const std::string name = message.substr(start.size(), message.find('"', start.size()) - start.size());
         return frontend::read_network(path, frontend::WeightValues::Read,
-                                      {.shapes = {{name, ir::Shape(shape)}}});
+                                      {.shapes = {.given = {{name, ir::Shape(shape)}}}});
     }
 }
 

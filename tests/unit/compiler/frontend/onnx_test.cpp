@@ -173,8 +173,8 @@ TEST_CASE("Open sizes of an ONNX model's inputs are given", "[compiler][frontend
     OnnxModel model;
     model.input("x", {-1, -1, 2}).floats("w", {2, 2}, {1, 2, 3, 4}).output("y");
     model.node("MatMul", {"x", "w"}, {"y"});
-    const auto read = [&](const frontend::InputShapes& shapes) {
-        return frontend::build_onnx_graph(model.bytes(), {}, operators::registry(), shapes);
+    const auto read = [&](const frontend::NamedShapes& given) {
+        return frontend::build_onnx_graph(model.bytes(), {}, operators::registry(), {.given = given});
     };
     CHECK(read({{"x", {1, 3, 2}}}).output().shape == ir::Shape{1, 3, 2});
     CHECK(onnx_message([&] { read({}); }) ==

@@ -129,13 +129,15 @@ TEST_CASE("The sizes that a TFLite file leaves open are given", "[compiler][fron
     CHECK(signature_error(bytes, {}) ==
           "tensor \"x\": its dimension 1 is open in ?x?x?x3; the input's shape must be given with "
           "--input-shape");
-    CHECK(signature_graph(bytes, {.shapes = {{"", {1, 9, 7, 3}}}}).output().shape == ir::Shape{1, 7, 5, 2});
-    CHECK(signature_graph(bytes, {.shapes = {{"x", {1, 3, 4, 3}}}}).output().shape == ir::Shape{1, 1, 2, 2});
-    CHECK(signature_error(bytes, {.shapes = {{"", {1, 9, 7, 4}}}}) ==
+    CHECK(signature_graph(bytes, {.shapes = {.given = {{"", {1, 9, 7, 3}}}}}).output().shape ==
+          ir::Shape{1, 7, 5, 2});
+    CHECK(signature_graph(bytes, {.shapes = {.given = {{"x", {1, 3, 4, 3}}}}}).output().shape ==
+          ir::Shape{1, 1, 2, 2});
+    CHECK(signature_error(bytes, {.shapes = {.given = {{"", {1, 9, 7, 4}}}}}) ==
           "tensor \"x\": its dimension 3 is given as 4; in the file it is 3");
-    CHECK(signature_error(bytes, {.shapes = {{"", {9, 7, 3}}}}) ==
+    CHECK(signature_error(bytes, {.shapes = {.given = {{"", {9, 7, 3}}}}}) ==
           "tensor \"x\": its shape is given as 9x7x3; in the file it is ?x?x?x3");
-    CHECK(signature_error(bytes, {.shapes = {{"z", {1, 9, 7, 3}}}}) ==
+    CHECK(signature_error(bytes, {.shapes = {.given = {{"z", {1, 9, 7, 3}}}}}) ==
           "the shape of \"z\" is given, but it has no input of this name");
 }
 
