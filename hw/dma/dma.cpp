@@ -7,7 +7,9 @@
 #include <variant>
 
 #include "hw/common/tag_extension.h"
+#include "hw/isa/encoding.h"
 #include "hw/isa/instruction.h"
+#include "hw/isa/program_error.h"
 
 namespace systole::hw {
 
@@ -36,6 +38,16 @@ void Dma::execute(Queue& queue, const Command& command) {
     queue.begin();
     hbm_.touch(command.bound.footprint);
     vector_memory_.touch(command.bound.footprint);
+    if (const auto* const rows = std::get_if<isa::GatherRows>(&command.bound.instruction)) {
+        gather(*rows, command);
+    } else {
+        copy_blocks(queue, command);
+    }
+    const Cycle sent = context_.clock.now();
+    queue.complete(sent, sent + latency_);
+}
+
+void Dma::copy_blocks(Queue& queue, const Command& command) {
     Transfer transfer{.tag = command.tag};
     const auto take_rows = [&](const auto& dma) {
         transfer.hbm_row = hbm_.first_row() + dma.hbm_row;
@@ -63,13 +75,63 @@ void Dma::execute(Queue& queue, const Command& command) {
         counters_.out_bytes.add(bytes, command.tag);
         vector_memory_.count_reads(bytes, command.tag);
     }
+    this->transfer(queue, transfer);
+}
+
+void Dma::gather(const isa::GatherRows& gather, const Command& command) {
+    // The rows' own places are not known without values, and change no time.
+    const auto follow_each_other = [&](std::uint64_t first, std::uint64_t rows) {
+        return Transfer{.hbm_row = hbm_.first_row() + first,
+                        .blocks = {.rows = rows, .blocks = 1},
+                        .hbm_stride = rows,
+                        .tag = command.tag};
+    };
+    transfer(in_, follow_each_other(gather.indices, 1));
+    context_.clock.wait_until(context_.clock.now() + latency_);
+    in_.waited(in_.counters().busy_cycles);
+    const std::uint64_t rows = std::uint64_t{gather.rows} * gather.blocks;
+    if (context_.computes_values()) {
+        const isa::Registers& registers = *command.bound.registers;
+        in_.compute(
+            [this, gather, rows = gathered_rows(gather, command),
+             apart = isa::hbm_stride(registers, {.rows = gather.table_rows, .blocks = gather.blocks}),
+             memory_apart = isa::memory_stride(registers, {.rows = gather.rows, .blocks = gather.blocks}),
+             words = hbm_words()](ValueWorkers::Scratch&) {
+                for (std::uint64_t block = 0; block < gather.blocks; ++block) {
+                    std::uint32_t* to = vector_memory_.from_row(gather.row + block * memory_apart);
+                    for (const std::uint64_t row : rows)
+                        to = std::copy_n(words + (row + block * apart) * lanes_, lanes_, to);
+                }
+            });
+    }
+    counters_.in_bytes.add((rows + 1) * row_bytes_, command.tag);
+    vector_memory_.count_writes(rows * row_bytes_, command.tag);
+    transfer(in_, follow_each_other(gather.hbm_row, rows));
+}
+
+std::vector<std::uint64_t> Dma::gathered_rows(const isa::GatherRows& gather, const Command& command) {
+    in_.wait_for_order();
+    const std::uint64_t first = hbm_.first_row();
+    const std::uint32_t* const indices = hbm_words() + (first + gather.indices) * lanes_;
+    std::vector<std::uint64_t> rows;
+    rows.reserve(gather.rows);
+    try {
+        for (std::uint64_t i = 0; i < gather.rows; ++i)
+            rows.push_back(first + gather.hbm_row + isa::gathered_row(gather, i, indices[i]));
+    } catch (const isa::ProgramError& error) {
+        throw isa::ProgramError(fmt::format("instruction {} ({}): {}", command.number,
+                                            isa::mnemonic(command.bound.instruction), error.what()));
+    }
+    return rows;
+}
+
+void Dma::transfer(Queue& queue, const Transfer& transfer) {
     const auto direction = static_cast<std::size_t>(transfer.direction);
     asked_[direction] = transfer;
     const Cycle sent = hbm_.requests().transfer(hbm_.core(), *this, direction);
     context_.clock.wait_until(started_[direction]);
     queue.waited(queue.counters().hbm_cycles);
     context_.clock.wait_until(sent);
-    queue.complete(sent, sent + latency_);
 }
 
 Cycle Dma::serve_transfer(std::size_t direction) {

@@ -35,7 +35,8 @@ struct DmaQueueCounters final : UnitCounters {
 ///
 /// Timing: a request takes a cycle to reach high-bandwidth memory, which serves one transfer after the other,
 /// by cycle of the request and, of one cycle, by core and `dma_in` first. The transfer is complete
-/// `MachineConfig::hbm_latency` cycles after its last byte.
+/// `MachineConfig::hbm_latency` cycles after its last byte. `gather_rows` is two transfers, of the row of
+/// indices and, when this is complete, of the rows that they name.
 class Dma final : public UnitModule, private HbmSender {
 public:
     Dma(const sc_core::sc_module_name& name, const UnitContext& context, HbmAccess& hbm,
@@ -73,6 +74,12 @@ private:
                                          std::size_t tile) const override;
     std::vector<UnitBound> bounds(const machine::MachineConfig& machine) const override;
     void execute(Queue& queue, const Command& command);
+    void copy_blocks(Queue& queue, const Command& command);
+    void gather(const isa::GatherRows& gather, const Command& command);
+    /// The rows of the table that the indices name. Waits until the indices are there.
+    std::vector<std::uint64_t> gathered_rows(const isa::GatherRows& gather, const Command& command);
+    /// Asks for a transfer, and waits for its last byte.
+    void transfer(Queue& queue, const Transfer& transfer);
     Cycle serve_transfer(std::size_t direction) override;
     void move(const Transfer& transfer, std::uint64_t row, std::uint64_t rows, sc_core::sc_time& delay);
     void copy(const Transfer& transfer, std::uint32_t* hbm) const;

@@ -13,6 +13,7 @@
 #include "hw/isa/instructions/dma_in.h"
 #include "hw/isa/instructions/dma_out.h"
 #include "hw/isa/instructions/exchange.h"
+#include "hw/isa/instructions/gather_rows.h"
 #include "hw/isa/instructions/halt.h"
 #include "hw/isa/instructions/host_work.h"
 #include "hw/isa/instructions/infeed.h"
@@ -52,7 +53,8 @@ using Instruction =
                  WriteHostMemory, ReadWeights, HostWork, MatrixMultiply, Convolve, Activate, Vector,
                  ReadProgram, ReadParameters, ReadTensor, WriteTensor, StreamParameters, Multicast, Collect,
                  Exchange, Move, TileMultiply, TileVector, Infeed, Outfeed, DmaIn, DmaOut, LoadWeights,
-                 Product, RunChain, ReduceRows, ReduceLanes, Transpose, MoveLanes, Collective, Permute>;
+                 Product, RunChain, ReduceRows, ReduceLanes, Transpose, MoveLanes, Collective, Permute,
+                 GatherRows>;
 
 /// The flags of matrix_multiply and convolve; null for other instructions.
 inline const MatrixFlags* matrix_flags(const Instruction& instruction) {

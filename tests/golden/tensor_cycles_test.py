@@ -42,6 +42,7 @@ class Instruction:
     result: int = 0  # its first row
     weights: "Instruction | None" = None  # of a product that takes them
     bytes: int = 0
+    arrival: int = 0  # cycles in which its unit waits for its bytes
     macs: int = 0
 
 
@@ -104,7 +105,7 @@ class Program:
         self.operations = self.loads = self.stores = self.vectors = 0
         self.waits = 0
         kinds = [self.product, self.product, self.windows, self.chain, self.reduce_rows, self.reduce_lanes]
-        kinds += [self.transpose, self.move_lanes, self.dma_in, self.dma_out]
+        kinds += [self.transpose, self.move_lanes, self.dma_in, self.dma_out, self.gather_rows]
         if self.cores > 1:
             kinds += [self.collective]
         while len(self.all) < INSTRUCTIONS:
@@ -309,6 +310,19 @@ class Program:
         made.text += f" hbm={self.draw.randint(0, 50)} at={made.result} {size}"
         self.add(made)
 
+    def gather_rows(self) -> None:
+        """The rows of a table that a row of zeros names, of memory that nothing has written: two transfers."""
+        latency = self.hbm["latency_cycles"]
+        indices = Instruction("dma_in", "", latency=latency, arrival=latency, bytes=4 * self.lanes)
+        rows, blocks = self.draw.randint(1, self.lanes), self.draw.randint(1, 3)
+        made = Instruction("dma_in", "", latency=latency, bytes=4 * self.lanes * rows * blocks, rows=rows * blocks)
+        made.result = self.place(made.rows)
+        apart = rows + self.draw.randint(0, 5)
+        indices.text = f"set dma.hbm_rows {apart}; gather_rows hbm={self.draw.randint(0, 50)} table={rows}"
+        indices.text += f" indices=900 at={made.result} rows={rows} blocks={blocks}"
+        self.add(indices)
+        self.add(made)
+
     def dma_out(self) -> None:
         made = Instruction("dma_out", "", latency=self.hbm["latency_cycles"])
         size = self.blocks(made)
@@ -419,7 +433,7 @@ class Core:
             counted["none"] += cycles - each.entering
         if unit in ("dma_in", "dma_out"):
             self.memory_free = max(self.memory_free, Fraction(begin + 1)) + each.bytes / self.rate
-            cycles = max(math.floor(self.memory_free) - begin, 2)
+            cycles = max(math.floor(self.memory_free) - begin, 2) + each.arrival
         if unit == "vector":
             counted["vector"] += cycles
         if unit == "weights":

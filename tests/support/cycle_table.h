@@ -229,6 +229,8 @@ private:
             moves = hbm_cycles(*in);
         } else if (const auto* out = std::get_if<isa::DmaOut>(&instruction)) {
             moves = hbm_cycles(*out);
+        } else if (const auto* gather = std::get_if<isa::GatherRows>(&instruction)) {
+            moves = hbm_cycles(*gather);
         }
         return moves < all ? all - moves : 0;
     }

@@ -30,6 +30,7 @@ inline void execute(const isa::HostWork& work, TensorState& state) {
 void execute(const isa::Infeed& infeed, TensorState& state);
 void execute(const isa::Outfeed& outfeed, TensorState& state);
 void execute(const isa::DmaIn& dma, TensorState& state);
+void execute(const isa::GatherRows& gather, TensorState& state);
 void execute(const isa::DmaOut& dma, TensorState& state);
 void execute(const isa::LoadWeights& load, TensorState& state);
 void execute(const isa::Product& product, TensorState& state);

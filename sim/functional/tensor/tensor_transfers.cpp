@@ -95,6 +95,22 @@ void execute(const isa::DmaIn& dma, TensorState& state) {
                  [](auto hbm, auto memory) { std::copy(hbm.begin(), hbm.end(), memory.begin()); });
 }
 
+void execute(const isa::GatherRows& gather, TensorState& state) {
+    const std::uint64_t hbm_stride =
+        isa::hbm_stride(state.registers, {.rows = gather.table_rows, .blocks = gather.blocks});
+    const std::uint64_t memory_stride =
+        isa::memory_stride(state.registers, {.rows = gather.rows, .blocks = gather.blocks});
+    const auto indices = state.hbm.rows(gather.indices, 1);
+    for (std::uint64_t row = 0; row < gather.rows; ++row) {
+        const std::uint64_t place = gather.hbm_row + isa::gathered_row(gather, row, indices[row]);
+        for (std::uint64_t block = 0; block < gather.blocks; ++block) {
+            const auto from = state.hbm.rows(place + block * hbm_stride, 1);
+            std::ranges::copy(from,
+                              state.vector_memory.rows(gather.row + block * memory_stride + row, 1).begin());
+        }
+    }
+}
+
 void execute(const isa::DmaOut& dma, TensorState& state) {
     for_each_row(dma, state,
                  [](auto hbm, auto memory) { std::copy(memory.begin(), memory.end(), hbm.begin()); });

@@ -20,6 +20,8 @@ using isa::Register;
 constexpr std::uint64_t output_address = std::uint64_t{1} << 32;
 constexpr std::uint64_t output_bytes = 8192;
 constexpr std::uint64_t input_bytes = 4096;
+/// Chains that make the numbers from 0 on.
+constexpr std::uint32_t index_chains = 4;
 
 machine::MachineConfig random_core(Choices& choices) {
     machine::MachineConfig machine;
@@ -116,6 +118,12 @@ public:
             program.initial[isa::MemoryId::Hbm].push_back(std::move(first));
         }
         for (std::uint64_t i = choices.from(1, 3); i > 0; --i) program.chains.push_back(random_chain());
+        first_index_chain_ = program.chains.size();
+        for (std::uint32_t index = 0; index < index_chains; ++index) {
+            program.chains.push_back({.name = "index" + std::to_string(index),
+                                      .steps = {{.operation = WordOperation::Constant, .constant = index}},
+                                      .results = {{.value = 0}}});
+        }
         program.chains.push_back({.name = "settle",
                                   .sources = {{}},
                                   .steps = {{.operation = WordOperation::Constant, .constant = 0x3F800000},
@@ -145,7 +153,8 @@ private:
         if (kind < 8) return infeed();
         if (kind < 14) return outfeed();
         if (kind < 26) return dma(true);
-        if (kind < 34) return dma(false);
+        if (kind < 32) return dma(false);
+        if (kind < 37) return gather();
         if (kind < 58) return products();
         if (kind < 80) return chain();
         if (kind < 88) return reduce_rows();
@@ -262,6 +271,32 @@ private:
         });
     }
 
+    /// Rows of a table by indices of two kinds, which chains make, and which go out to where they are read.
+    void gather() {
+        attempt([&] {
+            const isa::GatherRows gather{.hbm_row = hbm_row(),
+                                         .table_rows = number(index_chains, 3 * index_chains),
+                                         .indices = hbm_row(),
+                                         .row = vector_row(),
+                                         .rows = choices_.number<std::uint16_t>(1, lanes_),
+                                         .blocks = chance(60) ? 1 : number(2, 4)};
+            const std::uint32_t made = vector_row();
+            set(Register::WalkColumns, 0);
+            for (const std::uint32_t lanes : {lanes_, number(1, lanes_)}) {
+                const std::uint64_t index = first_index_chain_ + choices_.from(0, index_chains - 1);
+                const isa::RunChain fill{.chain = static_cast<std::uint16_t>(index),
+                                         .rows = 1,
+                                         .columns = lanes,
+                                         .results = {made, 0}};
+                if (!add_checked(fill)) return false;
+            }
+            set_panels(Register::DmaHbmRows, gather.table_rows);
+            set_panels(Register::DmaMemoryRows, gather.rows);
+            return add_checked(isa::DmaOut{.hbm_row = gather.indices, .row = made, .rows = 1, .blocks = 1}) &&
+                   add_checked(gather);
+        });
+    }
+
     struct DrawnLoad {
         isa::LoadWeights load;
         isa::RowRange read;
@@ -312,12 +347,11 @@ private:
         set(Register::WalkColumns, 0);
         const std::uint32_t panel_rows = registers_[Register::SourcePanelRows];
         set(Register::SourcePanelRows, 0);
-        const bool is_added =
-            add_checked(isa::RunChain{.chain = static_cast<std::uint16_t>(case_.program.chains.size() - 1),
-                                      .rows = product.rows,
-                                      .columns = product.columns,
-                                      .results = {product.result},
-                                      .sources = {product.result}});
+        const bool is_added = add_checked(isa::RunChain{.chain = settling_chain(),
+                                                        .rows = product.rows,
+                                                        .columns = product.columns,
+                                                        .results = {product.result},
+                                                        .sources = {product.result}});
         set(Register::SourcePanelRows, panel_rows);
         return is_added;
     }
@@ -405,6 +439,10 @@ private:
         return chain;
     }
 
+    std::uint16_t settling_chain() const {
+        return static_cast<std::uint16_t>(first_index_chain_ + index_chains);
+    }
+
     void set_walk() {
         set(Register::WalkColumns, chance(50) ? 0 : number(1, 5));
         set(Register::WalkLines, number(1, 3));
@@ -419,7 +457,9 @@ private:
 
     void chain() {
         attempt([&] {
-            const auto index = choices_.number<std::uint16_t>(0, case_.program.chains.size() - 1);
+            // One of the random chains, or the one that settles.
+            auto index = choices_.number<std::uint16_t>(0, first_index_chain_);
+            if (index == first_index_chain_) index = settling_chain();
             const isa::Chain& chain = case_.program.chains[index];
             isa::RunChain run{.chain = index, .rows = rows(), .columns = columns()};
             for (std::size_t i = 0; i < chain.sources.size(); ++i) run.sources.at(i) = vector_row();
@@ -509,6 +549,7 @@ private:
     Choices& choices_;
     TensorCase case_;
     std::uint32_t lanes_ = 0;
+    std::size_t first_index_chain_ = 0;
     isa::Registers registers_;
 };
 

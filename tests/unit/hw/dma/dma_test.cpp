@@ -74,6 +74,7 @@ struct DmaBench : tests::UnitBench {
     }
 
     // For use in a process.
+    void gather(const isa::GatherRows& rows) { issue(isa::QueueId::DmaIn, unit.in_queue(), rows); }
     void in(const isa::DmaIn& dma) { issue(isa::QueueId::DmaIn, unit.in_queue(), dma); }
     void out(const isa::DmaOut& dma) { issue(isa::QueueId::DmaOut, unit.out_queue(), dma); }
     std::uint64_t count(const std::string& name) const { return counter(unit, name).value(); }
@@ -162,4 +163,39 @@ TEST_CASE("Blocks that follow each other are one transaction, those apart one ea
     CHECK(bench.hbm.number(100, 0) == 17);
     CHECK(bench.hbm.number(103, 0) == 21);
     CHECK(bench.hbm.number(101, 0) == 405);
+}
+
+TEST_CASE("Rows are gathered in a transfer behind the one of their indices", "[hw][dma]") {
+    DmaBench bench(hw::Values::Computed);
+    bench.hbm.count_up();
+    for (const auto& [lane, index] : {std::pair{0U, 2U}, {1U, 0U}, {2U, 2U}, {3U, 9U}})
+        bench.hbm.words.at(50 * 4 + lane) = index;
+    bench.process([&] {
+        bench.at(10);
+        bench.registers.set(Register::DmaHbmRows, 20);
+        bench.gather({.hbm_row = 4, .table_rows = 3, .indices = 50, .row = 1, .rows = 3, .blocks = 2});
+        bench.in({.hbm_row = 9, .row = 20, .rows = 1, .blocks = 1});
+    });
+    bench.run();
+    const Cycle indices = 10 + 1 + row_cycles + latency;
+    CHECK(bench.times(0).begun == 10);
+    CHECK(bench.times(0).released == indices + 1 + 6 * row_cycles);
+    CHECK(bench.times(0).complete == bench.times(0).released + latency);
+    CHECK(bench.times(1).begun == bench.times(0).released);
+    CHECK(bench.slow.asked == std::vector<SlowHbm::Asked>{{true, 50, 1}, {true, 4, 6}, {true, 9, 1}});
+    CHECK(bench.count("dma_in.busy_cycles") == (1 + 6 + 1) * row_cycles + latency);
+    CHECK(bench.count("dma_in.hbm_cycles") == 3);
+    CHECK(bench.count("dma.in_bytes") == 8 * row_bytes);
+    CHECK(bench.memory.writes == 7 * row_bytes);
+    for (const auto& [row, from] : {std::pair{1U, 6U}, {2U, 4U}, {3U, 6U}, {4U, 26U}, {5U, 24U}, {6U, 26U}})
+        CHECK(bench.memory.number(row, 1) == bench.hbm.number(from, 1));
+}
+
+TEST_CASE("An index of no row of the table stops the DMA", "[hw][dma]") {
+    DmaBench bench(hw::Values::Computed);
+    bench.hbm.words.at(50 * 4 + 1) = 3;
+    bench.process([&] {
+        bench.gather({.hbm_row = 4, .table_rows = 3, .indices = 50, .row = 1, .rows = 2, .blocks = 1});
+    });
+    CHECK_THROWS_WITH(bench.run(), "instruction 0 (gather_rows): index 1 is 3; the table has rows 0 to 2");
 }

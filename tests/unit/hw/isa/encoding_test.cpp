@@ -159,6 +159,13 @@ TEST_CASE("Instructions of a tensor core have their bytes", "[isa][encoding]") {
           Bytes{0x72, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
     CHECK(encoded(DmaOut{.hbm_row = 0x04030201, .row = 0x070605, .rows = 0x0a0908, .blocks = 0x0d0c0b}) ==
           Bytes{0x73, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
+    CHECK(encoded(GatherRows{.hbm_row = 0x04030201,
+                             .table_rows = 0x08070605,
+                             .indices = 0x0c0b0a09,
+                             .row = 0x0f0e0d,
+                             .rows = 0x1110,
+                             .blocks = 0x141312}) ==
+          Bytes{0x7c, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20});
     CHECK(encoded(LoadWeights{
               .source = 0x040302, .depth = 0x0605, .columns = 0x0807, .part = 2, .transposed = true}) ==
           Bytes{0x74, 1, 2, 3, 4, 5, 6, 7, 8, 2});
@@ -339,7 +346,7 @@ TEST_CASE("Only the specified opcodes exist", "[isa][encoding]") {
     const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11, 0x12,
                                    0x13, 0x20, 0x21, 0x30, 0x31, 0x40, 0x41, 0x42, 0x43, 0x44,
                                    0x50, 0x51, 0x58, 0x59, 0x5a, 0x60, 0x61, 0x70, 0x71, 0x72,
-                                   0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x7b};
+                                   0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x7b, 0x7c};
     for (int opcode = 0; opcode < 256; ++opcode) {
         CAPTURE(opcode);
         Bytes bytes(32, 1);  // fields that every instruction accepts

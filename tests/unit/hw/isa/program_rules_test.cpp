@@ -231,7 +231,7 @@ TEST_CASE("A program has instructions and units of one kind of machine", "[isa][
     });
     CHECK(of_array == 7);
     CHECK(of_tiles == 12);
-    CHECK(of_tensor_core == 12);
+    CHECK(of_tensor_core == 13);
     const auto rule_of = [](QueueId unit, const Geometry& geometry) {
         Program program;
         program.geometry = geometry;

@@ -240,6 +240,10 @@ private:
                     number32(1, UINT32_MAX)};
         } else if constexpr (std::is_same_v<Each, DmaIn> || std::is_same_v<Each, DmaOut>) {
             each = {number32(0, UINT32_MAX), row(), number32(1, 0xffffff), number32(1, 0xffffff)};
+        } else if constexpr (std::is_same_v<Each, GatherRows>) {
+            each = {
+                number32(0, UINT32_MAX), number32(1, UINT32_MAX), number32(0, UINT32_MAX), row(), number16(1),
+                number32(1, 0xffffff)};
         } else if constexpr (std::is_same_v<Each, LoadWeights>) {
             each = {row(), number16(1), number16(1), number8(2), coin(), coin()};
             if (each.packed) each.part = 0;

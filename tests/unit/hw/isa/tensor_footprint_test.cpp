@@ -67,6 +67,14 @@ TEST_CASE("Transfers of a tensor core touch panels", "[isa][footprint]") {
     CHECK(touched(in, {{Register::DmaHbmRows, 10}, {Register::DmaMemoryRows, 5}}) ==
           Ranges{reads(Hbm, 10, 43), writes(VectorMemory, 20, 38)});
     check_refused(in, {{Register::DmaHbmRows, 2}}, "dma.hbm_rows is 2; a block has 3 rows");
+    const GatherRows gather{.hbm_row = 10, .table_rows = 6, .indices = 90, .row = 20, .rows = 3, .blocks = 2};
+    CHECK(touched(gather) == Ranges{reads(Hbm, 10, 22), reads(Hbm, 90, 91), writes(VectorMemory, 20, 26)});
+    CHECK(touched(gather, {{Register::DmaHbmRows, 10}, {Register::DmaMemoryRows, 5}}) ==
+          Ranges{reads(Hbm, 10, 26), reads(Hbm, 90, 91), writes(VectorMemory, 20, 28)});
+    check_refused(gather, {{Register::DmaHbmRows, 5}}, "dma.hbm_rows is 5; a block has 6 rows");
+    check_refused(gather, {{Register::DmaMemoryRows, 2}}, "dma.memory_rows is 2; a block has 3 rows");
+    check_refused(GatherRows{.table_rows = 1, .rows = 129, .blocks = 1}, {},
+                  "rows is 129; there are 4 lanes");
     const DmaOut out{.hbm_row = 10, .row = 20, .rows = 3, .blocks = 4};
     CHECK(touched(out, {{Register::DmaHbmRows, 10}}) ==
           Ranges{reads(VectorMemory, 20, 32), writes(Hbm, 10, 43)});

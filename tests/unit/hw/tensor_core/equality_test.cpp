@@ -98,8 +98,8 @@ TEST_CASE("Random programs for tensor cores meet every instruction in all its fo
         CHECK(met[what] >= least);
     };
     for (const char* const name :
-         {"infeed", "outfeed", "dma_in", "dma_out", "load_weights", "product", "chain", "reduce_rows",
-          "reduce_lanes", "transpose", "move_lanes", "collective", "interrupt", "tag"}) {
+         {"infeed", "outfeed", "dma_in", "dma_out", "gather_rows", "load_weights", "product", "chain",
+          "reduce_rows", "reduce_lanes", "transpose", "move_lanes", "collective", "interrupt", "tag"}) {
         often(name, 30);
     }
     for (const char* const what :

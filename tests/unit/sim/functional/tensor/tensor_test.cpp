@@ -84,6 +84,44 @@ TEST_CASE("A matrix goes to the chip in panels and back") {
                 18) == counted(18));
 }
 
+/// A table of 3 x 6 words in two panels, and a row of indices behind it.
+std::string gathered(const std::string& gather) {
+    return "infeed in hbm=10 rows=3 columns=6\ninfeed in+72 hbm=30 rows=1 columns=4\n" + gather +
+           "\ndma_out hbm=100 at=0 rows=8\noutfeed out hbm=100 rows=4 columns=6\n";
+}
+Numbers table_and_indices(std::initializer_list<std::uint32_t> indices) {
+    Numbers numbers = counted(18);
+    for (const std::uint32_t index : indices) numbers.push_back(std::bit_cast<float>(index));
+    return numbers;
+}
+
+TEST_CASE("Rows of a table come to vector memory by their indices, panel by panel") {
+    CHECK(first(outputs(gathered("gather_rows hbm=10 table=3 indices=30 at=0 rows=4 blocks=2"),
+                        table_and_indices({2, 0, 2, 1})),
+                24) ==
+          Numbers{13, 14, 15, 16, 17, 18, 1, 2, 3, 4, 5, 6, 13, 14, 15, 16, 17, 18, 7, 8, 9, 10, 11, 12});
+    // Indices behind the last row are not read.
+    CHECK(first(outputs(gathered("set dma.memory_rows 4\n"
+                                 "gather_rows hbm=10 table=3 indices=30 at=0 rows=2 blocks=2"),
+                        table_and_indices({1, 0, 3, 3})),
+                12) == Numbers{7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("An index of no row of the table is an error") {
+    const auto message = [](std::initializer_list<std::uint32_t> indices) -> std::string {
+        try {
+            outputs(gathered("gather_rows hbm=10 table=3 indices=30 at=0 rows=2"),
+                    table_and_indices(indices));
+        } catch (const isa::ProgramError& error) {
+            return error.what();
+        }
+        return "no error";
+    };
+    CHECK_THAT(message({0, 3}), Catch::Matchers::EndsWith("index 1 is 3; the table has rows 0 to 2"));
+    CHECK_THAT(message({0xFFFFFFFF, 0}),
+               Catch::Matchers::EndsWith("index 0 is -1; the table has rows 0 to 2"));
+}
+
 TEST_CASE("Lanes behind the last column become zeros on the way in") {
     const Numbers out = outputs(R"(
         infeed in hbm=0 rows=1 columns=4
