@@ -54,6 +54,12 @@ std::optional<std::uint64_t> indexed_bytes(const ir::NodeView& node, std::size_t
 /// Throws ModelError unless indices are integers.
 void check_index_type(const ir::Value& indices);
 
+/// The elements of lines at computed indices, [1][count], as a `gather` of whole rows: the result is
+/// [1][outer][index][inner], with as many axes as a gather gives it. Indices that are outside of a line name
+/// no row either, so that the machine finds them.
+ir::ValueId rows_at_indices(const ir::Node& node, WordsBuilder& builder, ir::ValueId input,
+                            const AxisLines& lines, ir::ValueId indices);
+
 /// The elements of lines at computed indices, [1][outer][index][inner], whose shape is [1][outer or
 /// 1][count][1][inner or 1]. A machine that computes in words addresses no memory by data: all elements of a
 /// line are compared with each index, and `or` keeps all bits of the one that it names. An index outside of

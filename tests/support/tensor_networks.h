@@ -236,6 +236,8 @@ inline std::uint64_t rows_moved(const isa::Program& program) {
     for (const isa::Instruction& instruction : program.instructions) {
         if (const auto* const in = std::get_if<isa::DmaIn>(&instruction))
             rows += std::uint64_t{in->rows} * in->blocks;
+        if (const auto* const gather = std::get_if<isa::GatherRows>(&instruction))
+            rows += 1 + std::uint64_t{gather->rows} * gather->blocks;
         if (const auto* const out = std::get_if<isa::DmaOut>(&instruction))
             rows += std::uint64_t{out->rows} * out->blocks;
     }

@@ -201,8 +201,7 @@ public:
     std::string_view name() const override { return "gather"; }
     std::string_view summary() const override {
         return "The slices of a tensor at given indices along an axis, or along several. Inputs: the tensor; "
-               "the indices, integers. An index outside is an error; only where a tensor core finds computed "
-               "indices, by comparison, it gives 0.";
+               "the indices, integers. An index outside is an error.";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{
@@ -295,10 +294,10 @@ public:
         const ir::ValueId input = builder.input_of(node, 0);
         const ir::ValueId indices = builder.input_of(node, 1);
         const auto count = static_cast<std::uint32_t>(builder.shape_of(indices).elements());
-        const ir::ValueId found = words_at_indices(
+        const ir::ValueId found = rows_at_indices(
             node, builder, input,
             lines_along(builder.shape_of(input), static_cast<std::size_t>(node.integer("axis"))),
-            builder.reshape(indices, {1, 1, count, 1, 1}));
+            builder.reshape(indices, {1, 1, count}));
         builder.set(node.output(), builder.reshape(found, view.output().shape));
     }
     void compute(const TensorCall& call) const override {

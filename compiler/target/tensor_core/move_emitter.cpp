@@ -61,6 +61,54 @@ std::uint64_t repeats_of(const std::vector<std::uint64_t>& rows) {
 
 }  // namespace
 
+/// Each row of the result has its index in a column of the second source. An instruction takes those of one
+/// row of memory, and some panels of the table at a time.
+void StepEmitter::gather_rows(const Step& step) {
+    const Tensor& result = network_.tensors[step.result];
+    const std::uint64_t images = result.is_shared ? 1 : images_;
+    const std::uint64_t rows = std::min(lanes_, result.rows);
+    if (rows > pool_.largest_gap()) fail_for_room(step, rows);
+    const std::uint64_t some = std::min(pool_.largest_gap() / rows, step.limits.lines);
+    for (std::uint64_t image = 0; image < images; ++image) {
+        for (std::uint64_t first = 0; first < result.rows; first += rows) {
+            for (std::uint64_t panel = 0; panel < panels(step.result); panel += some) {
+                gather_part(step, image,
+                            {.row = first,
+                             .rows = std::min(rows, result.rows - first),
+                             .panel = panel,
+                             .panels = std::min(some, panels(step.result) - panel)});
+            }
+        }
+    }
+}
+
+void StepEmitter::gather_part(const Step& step, std::uint64_t image, const GatheredPart& part) {
+    const Tensor& result = network_.tensors[step.result];
+    const Tensor& table = network_.tensors[step.sources[0]];
+    const Tensor& indices = network_.tensors[step.sources[1]];
+    const std::uint64_t own_table = table.is_shared ? 0 : image * table.rows;
+    const std::uint64_t own_indices = indices.is_shared ? 0 : image;
+    const std::uint64_t to = take(step, part.rows * part.panels);
+    stream_.set(Register::DmaHbmRows, field32(table.panel_rows));
+    stream_.set(Register::DmaMemoryRows, field32(part.rows));
+    stream_.append(isa::GatherRows{
+        .hbm_row = field32(row_of(step.sources[0]) + own_table + part.panel * table.panel_rows),
+        .table_rows = field32(table.rows),
+        .indices = field32(row_of(step.sources[1]) + own_indices + part.row / lanes_ * indices.panel_rows),
+        .row = field32(to),
+        .rows = static_cast<std::uint16_t>(part.rows),
+        .blocks = field32(part.panels)});
+    for (std::uint64_t panel = 0; panel < part.panels; ++panel) {
+        stream_.append(
+            isa::DmaOut{.hbm_row = field32(row_of(step.result) + (part.panel + panel) * result.panel_rows +
+                                           image * result.rows + part.row),
+                        .row = field32(to + panel * part.rows),
+                        .rows = field32(part.rows),
+                        .blocks = 1});
+    }
+    pool_.give_back(to);
+}
+
 void StepEmitter::move(const Step& step) {
     const std::uint64_t images = network_.tensors[step.result].is_shared ? 1 : images_;
     for (const MovedRows& moved : step.moves) {

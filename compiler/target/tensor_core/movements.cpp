@@ -1,6 +1,7 @@
 // Elements that go elsewhere, and sums over all cores.
 #include <fmt/format.h>
 
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,21 @@ void NetworkBuilder::add_all_reduce(const NodeView& view) {
         tensors_.emplace(node.outputs[i], step.results.back());
     }
     step.result = step.results.front();
+    add_step(std::move(step));
+}
+
+void NetworkBuilder::add_gather(const NodeView& view) {
+    const ir::Node& node = view.node();
+    Step step{.kind = StepKind::GatherRows};
+    step.sources = {tensor_of(node.inputs[0]), tensor_of(node.inputs[1])};
+    step.result = new_tensor(node.output());
+    const Tensor& table = tensor(step.sources[0]);
+    const Tensor& indices = tensor(step.sources[1]);
+    const Tensor& result = tensor(step.result);
+    if (indices.rows != 1 || table.columns != result.columns || indices.columns != result.rows)
+        throw std::logic_error("a gather of words whose indices name no rows of a matrix");
+    for (const TensorId each : {step.sources[0], step.sources[1], step.result}) tensor(each).is_moved = true;
+    tensors_.emplace(node.output(), step.result);
     add_step(std::move(step));
 }
 

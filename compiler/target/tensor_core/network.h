@@ -104,6 +104,7 @@ enum class StepKind : std::uint8_t {
     ReduceLanes,  ///< each row becomes one number
     ReduceRows,   ///< some rows become one
     Chain,        ///< only `chains`
+    GatherRows,   ///< rows of the first source, which the words of the second name
     Move,         ///< elements go elsewhere
     MoveBoxes,    ///< rows and ranges of columns go elsewhere
     Transpose,    ///< columns become rows
@@ -171,7 +172,7 @@ struct Step {
     /// once. Each is a step of kind ReduceRows with one row as its result. What becomes of a sum may read the
     /// results of earlier sums.
     std::vector<Step> sums = {};
-    // Of Move, MoveBoxes, Transpose and AllReduce.
+    // Of GatherRows, Move, MoveBoxes, Transpose and AllReduce.
     std::vector<TensorId> sources = {};
     Movement movement = {};  ///< of MoveBoxes and Transpose
     std::vector<MovedRows> moves = {};

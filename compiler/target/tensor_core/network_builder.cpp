@@ -224,6 +224,7 @@ void NetworkBuilder::add_node(const NodeView& node) {
     if (node.node().is("convolution")) return add_convolution(node);
     if (node.node().is("depthwise_convolution")) return add_depthwise(node);
     if (node.node().is("all_reduce")) return add_all_reduce(node);
+    if (node.node().is("gather") && !node.input(1).constant) return add_gather(node);
     if (only_moves(node.node())) return add_movement(node);
     throw ModelError(fmt::format("{} is not computed by a tensor core", node.node().op->name()));
 }

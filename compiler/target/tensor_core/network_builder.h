@@ -158,6 +158,7 @@ private:
 
     // Elements that go elsewhere: movements.cpp.
 
+    void add_gather(const ir::NodeView& view);
     void add_movement(const ir::NodeView& view);
     void add_all_reduce(const ir::NodeView& view);
 

@@ -40,6 +40,7 @@ bool can_be_source(const Network& network, const Step& step) {
         case StepKind::SelectAndScatter:
             return is_even(step.image.width);
         case StepKind::Chain:
+        case StepKind::GatherRows:
         case StepKind::Move:
         case StepKind::MoveBoxes:
         case StepKind::Transpose:

@@ -80,6 +80,12 @@ public:
     void operator()(const isa::DmaIn& dma) {
         transfer(of(QueueId::DmaIn), std::uint64_t{dma.rows} * dma.blocks);
     }
+    void operator()(const isa::GatherRows& gather) {
+        Unit& unit = of(QueueId::DmaIn);
+        transfer(unit, 1);
+        unit.free += machine_.hbm_latency();
+        transfer(unit, std::uint64_t{gather.rows} * gather.blocks);
+    }
     void operator()(const isa::DmaOut& dma) {
         transfer(of(QueueId::DmaOut), std::uint64_t{dma.rows} * dma.blocks);
     }

@@ -109,6 +109,7 @@ void StepEmitter::emit(const Step& step) {
     if (network_.room_by_step || goes_by_panels(step) || step.by_depth)
         pool_.resize(tile_rows_.at(static_cast<std::size_t>(&step - network_.steps.data())));
     stream_.tag(u16(step.layer + 1));
+    if (step.kind == StepKind::GatherRows) return gather_rows(step);
     if (step.kind == StepKind::Move) return move(step);
     if (step.kind == StepKind::MoveBoxes) return move_boxes(step);
     if (step.kind == StepKind::Transpose) return transpose(step);
@@ -473,6 +474,7 @@ void StepEmitter::emit_tile(const Step& step, const ResultRows& of, const Tile& 
                 reduce_rows(work, panel);
                 break;
             case StepKind::Chain:
+            case StepKind::GatherRows:
             case StepKind::Move:
             case StepKind::MoveBoxes:
             case StepKind::Transpose:

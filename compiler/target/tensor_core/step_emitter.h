@@ -119,6 +119,13 @@ private:
         std::uint64_t count = 0;  ///< rows of the tile
         std::uint64_t whole = 0;  ///< where the rows of the result are put together
     };
+    /// Rows of a gathered result, and panels of them.
+    struct GatheredPart {
+        std::uint64_t row = 0;
+        std::uint64_t rows = 0;
+        std::uint64_t panel = 0;
+        std::uint64_t panels = 0;
+    };
     /// Weights for the cuts of a panel of the result.
     struct LoadedWeights {
         std::uint64_t row = 0;         ///< of the first cut
@@ -270,6 +277,8 @@ private:
     void store_columns(const Work& work, std::uint64_t panel, const WindowColumns& columns);
 
     // Moves.
+    void gather_rows(const Step& step);
+    void gather_part(const Step& step, std::uint64_t image, const GatheredPart& part);
     void move(const Step& step);
     void move_rows(const Step& step, const MovedRows& moved, std::uint64_t first, std::uint64_t count);
     void gather(const std::vector<std::uint64_t>& rows, std::uint64_t hbm_row, std::uint64_t to,

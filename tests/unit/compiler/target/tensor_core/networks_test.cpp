@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <map>
@@ -173,7 +174,7 @@ private:
 
     ir::ValueId node(ir::ValueId source, const ir::Shape& shape) {
         if (shape.rank() < 2) return element_wise(source, shape);
-        switch (below(18)) {
+        switch (below(19)) {
             case 0:
             case 1:
                 if (is_image(shape)) return convolution(source, shape);
@@ -206,6 +207,8 @@ private:
                 return pad(source, shape);
             case 16:
                 return all_reduce(source);
+            case 17:
+                return gather(source, shape);
             default:
                 return resize(source, shape);
         }
@@ -222,6 +225,28 @@ private:
         return append(
             "convolution", std::move(attributes),
             {source, constant({window.kernel_height, window.kernel_width, map.channels / groups, filters})});
+    }
+
+    /// Rows of a table, or of another value, by the last bits of the source's numbers.
+    ir::ValueId gather(ir::ValueId source, const ir::Shape& shape) {
+        const auto places = static_cast<std::uint32_t>(shape.elements());
+        const ir::ValueId other = any();
+        const ir::Shape of = shape_of(other);
+        const std::uint32_t columns = of.extents().back();
+        const auto rows = static_cast<std::uint32_t>(of.elements()) / columns;
+        if (std::uint64_t{places} * columns > 5000) return element_wise(source, shape);
+        const ir::ValueId flat =
+            append("reshape", {{"shape", std::vector<std::int64_t>{1, places}}}, {source});
+        const std::string mask = fmt::format("constant {:#x}", std::bit_floor(rows) - 1);
+        const ir::ValueId indices = graph_.append("index" + std::to_string(graph_.nodes.size()),
+                                                  operators::registry().at("word_chain"),
+                                                  {{"steps", std::vector<std::string>{mask, "and 0 1"}}},
+                                                  {flat}, DataType::Float32, {{DataType::Int32}});
+        const std::vector<ir::NamedAttribute> of_table{{"counts_from_end", std::int64_t{0}}};
+        if (below(2) == 0) return append("gather", of_table, {constant({rows, columns}), indices});
+        const ir::ValueId table =
+            append("reshape", {{"shape", std::vector<std::int64_t>{1, rows, columns}}}, {other});
+        return append("gather", {{"axis", std::int64_t{1}}, of_table.front()}, {table, indices});
     }
 
     ir::ValueId dense(ir::ValueId source, const ir::Shape& shape) {
