@@ -170,11 +170,13 @@ void PairFunctionOperator::quantize(const ir::Node& node, Quantizer& quantizer) 
 }
 
 void PairFunctionOperator::to_words(const ir::Node& node, WordsBuilder& builder) const {
-    if (definition_.words == nullptr) return Operator::to_words(node, builder);
     const std::vector<ir::ValueId> inputs{builder.input_of(node, 0), builder.input_of(node, 1)};
-    builder.set(node.output(), builder.chain(inputs, [&](std::span<const Word> words) {
-        return definition_.words(words[0], words[1]);
-    }));
+    const bool is_of_integers = builder.value(inputs[0]).type == DataType::Int32;
+    auto* const function = is_of_integers ? definition_.integer_words : definition_.words;
+    if (function == nullptr) return Operator::to_words(node, builder);
+    const auto formula = [&](std::span<const Word> words) { return function(words[0], words[1]); };
+    builder.set(node.output(), is_comparison() ? builder.chain_as(DataType::Int32, inputs, formula)
+                                               : builder.chain(inputs, formula));
 }
 
 bool add_scalar_lookup(const ir::Node& node, Quantizer& quantizer,

@@ -77,14 +77,32 @@ void for_each_pair_row(const ir::NodeView& node, std::uint32_t batch, const Numb
     }
 }
 
+/// One operation on two words, as the function of a PairDefinition.
+template <WordOperation operation>
+Word pair_of_words(const Word& a, const Word& b) {
+    return apply(operation, {a, b});
+}
+/// The same with the words exchanged.
+template <WordOperation operation>
+Word exchanged_words(const Word& a, const Word& b) {
+    return apply(operation, {b, a});
+}
+/// Whether the truth value of a function of two words is 0.
+template <Word (*function)(const Word&, const Word&)>
+Word negated_words(const Word& a, const Word& b) {
+    return apply(WordOperation::EqualInt, {function(a, b), constant_word(a.steps(), 0)});
+}
+
 /// The definition of a function. It works on the types for which it has an implementation. Comparisons, whose
 /// results are truth values (0 or 1 in uint8), have `floats_to_truth` and `integers_to_truth`.
 struct PairDefinition {
     std::string_view name;
     std::string_view summary;
     void (*on_floats)(const PairRow<float, float>& row) = nullptr;
-    /// The function on words; null: machines that compute in floats do not compute it.
+    // The function on words that are float32, and on those that are int32 or truth values; null: machines
+    // that compute in words do not compute it.
     Word (*words)(const Word& a, const Word& b) = nullptr;
+    Word (*integer_words)(const Word& a, const Word& b) = nullptr;
     void (*on_integers)(const PairRow<std::int32_t, std::int32_t>& row) = nullptr;
     void (*floats_to_truth)(const PairRow<float, std::uint8_t>& row) = nullptr;
     void (*integers_to_truth)(const PairRow<std::int32_t, std::uint8_t>& row) = nullptr;
@@ -117,10 +135,7 @@ public:
     void compute(const TensorCall& call) const override;
     /// A node with one constant number becomes a lookup; others stay on float32, for the host.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
-    /// Functions of integers alone have integers as words.
-    bool takes_words() const override {
-        return definition_.words != nullptr && definition_.on_floats == nullptr;
-    }
+    bool takes_words() const override { return definition_.integer_words != nullptr; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:

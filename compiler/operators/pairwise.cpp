@@ -82,8 +82,10 @@ bool pairs_activations(const ir::NodeView& node) {
 
 void PairwiseOperator::to_words(const ir::Node& node, WordsBuilder& builder) const {
     const std::vector<ir::ValueId> inputs{builder.input_of(node, 0), builder.input_of(node, 1)};
+    const bool is_of_integers = builder.value(inputs[0]).type == DataType::Int32;
+    const WordOperation operation = is_of_integers ? integer_operation_ : operation_;
     builder.set(node.output(), builder.chain(inputs, [&](std::span<const Word> words) {
-        return apply(operation_, {words[0], words[1]});
+        return apply(operation, {words[0], words[1]});
     }));
 }
 

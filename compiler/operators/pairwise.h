@@ -32,6 +32,7 @@ public:
                                          std::span<const std::uint32_t> axes) const override {
         return permuted_elements(node, axes);
     }
+    bool takes_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
     void evaluate(const FloatCall& call) const override;
     void compute(const TensorCall& call) const override;
@@ -40,12 +41,13 @@ protected:
     /// `verb` is the operator's verb in messages: "adds". `check_scales` throws ModelError if a factor that
     /// follows from the scales is out of range, or the rounding is not of the node's types.
     PairwiseOperator(const char* verb, void (*on_floats)(const PairRow<float, float>& row),
-                     WordOperation operation,
+                     WordOperation operation, WordOperation integer_operation,
                      void (*on_integers)(const PairRow<std::int32_t, std::int32_t>& row),
                      void (*check_scales)(const ir::NodeView& node))
         : verb_(verb),
           on_floats_(on_floats),
           operation_(operation),
+          integer_operation_(integer_operation),
           on_integers_(on_integers),
           check_scales_(check_scales) {}
 
@@ -55,7 +57,8 @@ protected:
 private:
     const char* verb_;
     void (*on_floats_)(const PairRow<float, float>& row);
-    WordOperation operation_;
+    WordOperation operation_;          ///< on words that are float32
+    WordOperation integer_operation_;  ///< on words that are int32
     void (*on_integers_)(const PairRow<std::int32_t, std::int32_t>& row);
     void (*check_scales_)(const ir::NodeView& node);
 };

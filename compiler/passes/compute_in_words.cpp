@@ -16,12 +16,14 @@ namespace systole::passes {
 namespace {
 
 /// Networks whose authors quantized them have other machines. Of the others, only nodes that work on words
-/// have values of other types than float32.
+/// have values of other types than float32; truth values do not cross the network's border.
 void check_types(const ir::Graph& graph) {
     const auto check = [&](ir::ValueId id, bool takes_words) {
         const ir::Value& value = graph.values[id];
         if (value.constant || value.type == DataType::Float32) return;
-        if (takes_words && operators::is_word_type(value.type) && !value.quantization) return;
+        const bool is_at_border = ir::is_input(graph, id) || ir::is_output(graph, id);
+        const DataType type = is_at_border ? value.type : operators::type_in_words(value);
+        if (takes_words && operators::is_word_type(type) && !value.quantization) return;
         throw ModelError(
             fmt::format("{}: its value {} is {}; machines with a tensor core compute in bfloat16 "
                         "and float32, and their networks must be in float32",

@@ -69,7 +69,7 @@ void check_sum_scales(const ir::NodeView& node) {
 class Add final : public PairwiseOperator {
 public:
     Add()
-        : PairwiseOperator("adds", apply_to_row<sum_of_floats>, WordOperation::Add,
+        : PairwiseOperator("adds", apply_to_row<sum_of_floats>, WordOperation::Add, WordOperation::AddInt,
                            apply_to_row<wrapping_add>, check_sum_scales) {}
 
     std::string_view name() const override { return "add"; }

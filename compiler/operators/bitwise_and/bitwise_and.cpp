@@ -8,17 +8,13 @@ std::int32_t bitwise_and_of(std::int32_t a, std::int32_t b) {
     return a & b;
 }
 
-Word bitwise_and_words(const Word& a, const Word& b) {
-    return apply(WordOperation::And, {a, b});
-}
-
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_bitwise_and() {
     return std::make_unique<PairFunctionOperator>(
         PairDefinition{.name = "bitwise_and",
                        .summary = "The bits that are 1 in both of two integers, element by element.",
-                       .words = bitwise_and_words,
+                       .integer_words = pair_of_words<WordOperation::And>,
                        .on_integers = apply_to_row<bitwise_and_of>,
                        .layers = {onnx_pair("bitwise_and", "BitwiseAnd")}});
 }

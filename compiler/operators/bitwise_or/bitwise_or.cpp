@@ -8,17 +8,13 @@ std::int32_t bitwise_or_of(std::int32_t a, std::int32_t b) {
     return a | b;
 }
 
-Word bitwise_or_words(const Word& a, const Word& b) {
-    return apply(WordOperation::Or, {a, b});
-}
-
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_bitwise_or() {
     return std::make_unique<PairFunctionOperator>(PairDefinition{
         .name = "bitwise_or",
         .summary = "The bits that are 1 in one of two integers, or in both, element by element.",
-        .words = bitwise_or_words,
+        .integer_words = pair_of_words<WordOperation::Or>,
         .on_integers = apply_to_row<bitwise_or_of>,
         .layers = {onnx_pair("bitwise_or", "BitwiseOr")}});
 }

@@ -10,10 +10,6 @@ std::int32_t bitwise_xor_of(std::int32_t a, std::int32_t b) {
     return a ^ b;
 }
 
-Word bitwise_xor_words(const Word& a, const Word& b) {
-    return apply(WordOperation::Xor, {a, b});
-}
-
 /// Each bit differs from 1 where it is 0.
 ir::LayerKind onnx_bitwise_not() {
     return {.format = ir::Format::Onnx, .name = "BitwiseNot", .build = [](ir::LayerReader& layer) {
@@ -36,7 +32,7 @@ std::unique_ptr<ir::Operator> make_bitwise_xor() {
     return std::make_unique<PairFunctionOperator>(
         PairDefinition{.name = "bitwise_xor",
                        .summary = "The bits that are 1 in exactly one of two integers, element by element.",
-                       .words = bitwise_xor_words,
+                       .integer_words = pair_of_words<WordOperation::Xor>,
                        .on_integers = apply_to_row<bitwise_xor_of>,
                        .layers = {onnx_pair("bitwise_xor", "BitwiseXor"),
                                   tflite_pair("bitwise_xor", "BITWISE_XOR"), onnx_bitwise_not()}});

@@ -47,6 +47,14 @@ ir::Results read_tflite_cast(ir::LayerReader& layer) {
     return append_cast(layer, input_of(layer, 0), layer.declared_result(0).type, to_truth);
 }
 
+/// Whether a word is not 0.
+Word truth_of(const Word& word, DataType type) {
+    const Word zero = constant_word(word.steps(), 0);
+    const bool is_integer = type == DataType::Int32;
+    const Word is_zero = apply(is_integer ? WordOperation::EqualInt : WordOperation::Equal, {word, zero});
+    return apply(WordOperation::EqualInt, {is_zero, zero});
+}
+
 class Cast final : public Operator {
 public:
     std::string_view name() const override { return "cast"; }
@@ -101,21 +109,25 @@ public:
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
     bool takes_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
-        const ir::NodeView view = builder.view(node);
-        const DataType from = view.input().type;
-        const DataType to = view.output().type;
-        const bool is_to_integer = from == DataType::Float32 && to == DataType::Int32;
-        const bool is_to_real = from == DataType::Int32 && to == DataType::Float32;
-        if (node.integer("truth") != 0 || (!is_to_integer && !is_to_real)) {
-            WordsBuilder::fail(node,
-                               fmt::format("it turns {} into {}; a tensor core turns float32 into int32, "
-                                           "and int32 into float32",
-                                           name_of(from), name_of(to)));
+        const ir::ValueId input = builder.input_of(node);
+        const DataType from = builder.value(input).type;
+        const DataType stated = builder.view(node).output().type;
+        const bool is_truth = node.integer("truth") != 0;
+        const DataType to = is_truth && stated == DataType::Uint8 ? DataType::Int32 : stated;
+        const bool is_of_words = is_word_type(from) && from != DataType::Bfloat16 &&
+                                 (to == DataType::Int32 || to == DataType::Float32);
+        if (!is_of_words) {
+            WordsBuilder::fail(
+                node, fmt::format("it turns {} into {}; a tensor core turns float32, int32 and truth "
+                                  "values into each other",
+                                  name_of(builder.view(node).input().type), name_of(stated)));
         }
-        const WordOperation operation = is_to_integer ? WordOperation::FloatToInt : WordOperation::IntToFloat;
-        builder.set(node.output(),
-                    builder.chain_as(to, {builder.input_of(node)},
-                                     [&](std::span<const Word> in) { return apply(operation, {in[0]}); }));
+        builder.set(node.output(), builder.chain_as(to, {input}, [&](std::span<const Word> in) {
+            const Word number = is_truth ? truth_of(in[0], from) : in[0];
+            const bool is_integer = is_truth || from == DataType::Int32;
+            if (is_integer == (to == DataType::Int32)) return number;
+            return apply(is_integer ? WordOperation::IntToFloat : WordOperation::FloatToInt, {number});
+        }));
     }
     void compute(const TensorCall& call) const override {
         const DataType from = call.node.input().type;

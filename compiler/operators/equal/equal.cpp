@@ -53,6 +53,8 @@ std::unique_ptr<ir::Operator> make_equal() {
     return std::make_unique<PairFunctionOperator>(PairDefinition{
         .name = "equal",
         .summary = "Whether two numbers are equal, element by element.",
+        .words = pair_of_words<WordOperation::Equal>,
+        .integer_words = pair_of_words<WordOperation::EqualInt>,
         .floats_to_truth = apply_to_row<equal_of_floats>,
         .integers_to_truth = apply_to_row<equal_of_integers>,
         .layers = {onnx_pair("equal", "Equal"), onnx_is_infinite(), tflite_pair("equal", "EQUAL"),

@@ -18,6 +18,8 @@ std::unique_ptr<ir::Operator> make_greater() {
     return std::make_unique<PairFunctionOperator>(
         PairDefinition{.name = "greater",
                        .summary = "Whether the first number is greater than the second, element by element.",
+                       .words = exchanged_words<WordOperation::Less>,
+                       .integer_words = exchanged_words<WordOperation::LessInt>,
                        .floats_to_truth = apply_to_row<greater_of_floats>,
                        .integers_to_truth = apply_to_row<greater_of_integers>,
                        .layers = {onnx_pair("greater", "Greater"), tflite_pair("greater", "GREATER")}});

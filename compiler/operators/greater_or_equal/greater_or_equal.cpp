@@ -18,6 +18,8 @@ std::unique_ptr<ir::Operator> make_greater_or_equal() {
     return std::make_unique<PairFunctionOperator>(
         PairDefinition{.name = "greater_or_equal",
                        .summary = "Whether the first number is at least the second, element by element.",
+                       .words = exchanged_words<WordOperation::LessEqual>,
+                       .integer_words = negated_words<pair_of_words<WordOperation::LessInt>>,
                        .floats_to_truth = apply_to_row<greater_or_equal_of_floats>,
                        .integers_to_truth = apply_to_row<greater_or_equal_of_integers>,
                        .layers = {onnx_pair("greater_or_equal", "GreaterOrEqual"),

@@ -8,10 +8,6 @@ float maximum_of_floats(float a, float b) {
     return a > b ? a : b;
 }
 
-Word maximum_of_words(const Word& a, const Word& b) {
-    return maximum(a, b);
-}
-
 std::int32_t maximum_of_integers(std::int32_t a, std::int32_t b) {
     return a > b ? a : b;
 }
@@ -23,7 +19,8 @@ std::unique_ptr<ir::Operator> make_maximum() {
         PairDefinition{.name = "maximum",
                        .summary = "The larger of two numbers, element by element.",
                        .on_floats = apply_to_row<maximum_of_floats>,
-                       .words = maximum_of_words,
+                       .words = pair_of_words<WordOperation::Maximum>,
+                       .integer_words = pair_of_words<WordOperation::MaximumInt>,
                        .on_integers = apply_to_row<maximum_of_integers>,
                        .works_on_stored = true,
                        .layers = {onnx_chain("maximum", "Max"), tflite_pair("maximum", "MAXIMUM"),

@@ -8,10 +8,6 @@ float minimum_of_floats(float a, float b) {
     return a < b ? a : b;
 }
 
-Word minimum_of_words(const Word& a, const Word& b) {
-    return minimum(a, b);
-}
-
 std::int32_t minimum_of_integers(std::int32_t a, std::int32_t b) {
     return a < b ? a : b;
 }
@@ -23,7 +19,8 @@ std::unique_ptr<ir::Operator> make_minimum() {
         PairDefinition{.name = "minimum",
                        .summary = "The smaller of two numbers, element by element.",
                        .on_floats = apply_to_row<minimum_of_floats>,
-                       .words = minimum_of_words,
+                       .words = pair_of_words<WordOperation::Minimum>,
+                       .integer_words = pair_of_words<WordOperation::MinimumInt>,
                        .on_integers = apply_to_row<minimum_of_integers>,
                        .works_on_stored = true,
                        .layers = {onnx_chain("minimum", "Min"), tflite_pair("minimum", "MINIMUM"),

@@ -29,7 +29,8 @@ class Multiply final : public PairwiseOperator {
 public:
     Multiply()
         : PairwiseOperator("multiplies", apply_to_row<product_of_floats>, WordOperation::Multiply,
-                           apply_to_row<wrapping_multiply>, check_product_scales) {}
+                           WordOperation::MultiplyInt, apply_to_row<wrapping_multiply>,
+                           check_product_scales) {}
 
     std::string_view name() const override { return "multiply"; }
     std::string_view summary() const override { return "The product of two tensors, element by element."; }

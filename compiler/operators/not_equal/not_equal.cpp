@@ -27,6 +27,8 @@ std::unique_ptr<ir::Operator> make_not_equal() {
     return std::make_unique<PairFunctionOperator>(
         PairDefinition{.name = "not_equal",
                        .summary = "Whether two numbers differ, element by element.",
+                       .words = negated_words<pair_of_words<WordOperation::Equal>>,
+                       .integer_words = negated_words<pair_of_words<WordOperation::EqualInt>>,
                        .floats_to_truth = apply_to_row<not_equal_of_floats>,
                        .integers_to_truth = apply_to_row<not_equal_of_integers>,
                        .layers = {onnx_is_nan(), tflite_pair("not_equal", "NOT_EQUAL")}});

@@ -11,10 +11,6 @@ std::int32_t shift_left_of(std::int32_t a, std::int32_t b) {
     return places < width ? static_cast<std::int32_t>(static_cast<std::uint32_t>(a) << places) : 0;
 }
 
-Word shift_left_words(const Word& a, const Word& b) {
-    return apply(WordOperation::ShiftLeft, {a, b});
-}
-
 /// Of numbers without a sign, which int32 holds with their bits.
 ir::LayerKind onnx_bit_shift() {
     return {.format = ir::Format::Onnx,
@@ -35,7 +31,7 @@ std::unique_ptr<ir::Operator> make_shift_left() {
     return std::make_unique<PairFunctionOperator>(PairDefinition{
         .name = "shift_left",
         .summary = "The bits of an integer moved to the left, element by element; zeros move in.",
-        .words = shift_left_words,
+        .integer_words = pair_of_words<WordOperation::ShiftLeft>,
         .on_integers = apply_to_row<shift_left_of>,
         .layers = {onnx_bit_shift()}});
 }

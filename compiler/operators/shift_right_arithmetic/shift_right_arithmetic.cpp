@@ -25,7 +25,7 @@ std::unique_ptr<ir::Operator> make_shift_right_arithmetic() {
         .name = "shift_right_arithmetic",
         .summary =
             "The bits of an integer moved to the right, element by element; copies of its sign move in.",
-        .words = shift_right_arithmetic_words,
+        .integer_words = shift_right_arithmetic_words,
         .on_integers = apply_to_row<shift_right_arithmetic_of>,
         .layers = {tflite_pair("shift_right_arithmetic", "RIGHT_SHIFT")}});
 }

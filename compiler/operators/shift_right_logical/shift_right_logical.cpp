@@ -10,17 +10,13 @@ std::int32_t shift_right_logical_of(std::int32_t a, std::int32_t b) {
     return places < width ? static_cast<std::int32_t>(static_cast<std::uint32_t>(a) >> places) : 0;
 }
 
-Word shift_right_logical_words(const Word& a, const Word& b) {
-    return apply(WordOperation::ShiftRight, {a, b});
-}
-
 }  // namespace
 
 std::unique_ptr<ir::Operator> make_shift_right_logical() {
     return std::make_unique<PairFunctionOperator>(PairDefinition{
         .name = "shift_right_logical",
         .summary = "The bits of an integer moved to the right, element by element; zeros move in.",
-        .words = shift_right_logical_words,
+        .integer_words = pair_of_words<WordOperation::ShiftRight>,
         .on_integers = apply_to_row<shift_right_logical_of>});
 }
 

@@ -19,10 +19,6 @@ float difference_of_floats(float a, float b) {
     return a - b;
 }
 
-Word subtract_of_words(const Word& a, const Word& b) {
-    return a - b;
-}
-
 class Subtract final : public ScaledDifference {
 public:
     Subtract()
@@ -30,7 +26,8 @@ public:
               .name = "subtract",
               .summary = "The difference of two tensors, element by element.",
               .on_floats = apply_to_row<difference_of_floats>,
-              .words = subtract_of_words,
+              .words = pair_of_words<WordOperation::Subtract>,
+              .integer_words = pair_of_words<WordOperation::SubtractInt>,
               .on_integers = apply_to_row<wrapping_subtract>,
               .layers = {onnx_pair("subtract", "Sub"), tflite_pair_with_function("subtract", "SUB"),
                          keras_chain("subtract", "Subtract")}}) {}

@@ -8,6 +8,7 @@
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
 #include "compiler/operators/strided.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace {
@@ -70,6 +71,15 @@ public:
         }
     }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
+    bool takes_words() const override { return true; }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const std::vector<ir::ValueId> inputs{builder.input_of(node, 0), builder.input_of(node, 1),
+                                              builder.input_of(node, 2)};
+        builder.set(node.output(),
+                    builder.chain_as(builder.value(inputs[1]).type, inputs, [](std::span<const Word> words) {
+                        return select(words[0], words[1], words[2]);
+                    }));
+    }
     void compute(const TensorCall& call) const override {
         const ir::Shape& shape = call.node.output().shape;
         const std::size_t elements = shape.elements();

@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/operator.h"
 #include "compiler/passes/compute_in_words.h"
 #include "tests/support/file_nodes.h"
 #include "tests/support/graphs.h"
@@ -47,9 +50,44 @@ std::vector<std::int32_t> below(tests::GraphParts& parts, std::size_t count, std
     return numbers;
 }
 
+/// Two inputs of a type, and truth values of them.
+struct TruthGraph {
+    TruthGraph(const ir::Shape& shape, DataType type)
+        : a(graph.add_input("a", shape)), b(graph.add_input("b", shape)) {
+        graph.name = "made";
+        for (const ir::ValueId input : {a, b}) graph.values[input].type = type;
+    }
+    ir::ValueId append(const std::string& op, const std::vector<ir::ValueId>& inputs, DataType type,
+                       std::vector<ir::NamedAttribute> attributes = {}) {
+        return graph.append(op + std::to_string(graph.nodes.size()), operators::registry().at(op),
+                            std::move(attributes), inputs, type, {{type}});
+    }
+    ir::ValueId truth(const std::string& op, const std::vector<ir::ValueId>& inputs,
+                      std::vector<ir::NamedAttribute> attributes = {}) {
+        return append(op, inputs, DataType::Uint8, std::move(attributes));
+    }
+
+    ir::Graph graph;
+    ir::ValueId a;
+    ir::ValueId b;
+};
+
+/// Words choose by truth values, and turn them into numbers, as the graph does.
+void check_truth(const Tensor& a, const Tensor& b,
+                 const std::function<ir::ValueId(TruthGraph& made)>& truth_of) {
+    TruthGraph made(a.shape, a.type);
+    const ir::ValueId truth = truth_of(made);
+    made.graph.outputs = {made.append("where", {truth, made.a, made.b}, a.type),
+                          made.append("cast", {truth}, DataType::Float32)};
+    REQUIRE(ir::find_fault(made.graph).value_or("") == "");
+    const ir::Graph words = passes::compute_in_words(made.graph, {.sum_tile = 128, .precision = "default"});
+    REQUIRE(ir::find_fault(words).value_or("") == "");
+    CHECK(results_of(words, {a.bytes, b.bytes}, 1) == results_of(made.graph, {a.bytes, b.bytes}, 1));
+}
+
 }  // namespace
 
-TEST_CASE("Slices at computed indices are found by comparison", "[compiler][passes]") {
+TEST_CASE("Slices at computed indices are rows, or found by comparison", "[compiler][passes]") {
     for (std::uint32_t seed = 0; seed < tests::random_runs(50); ++seed) {
         INFO("seed " << seed);
         tests::GraphParts parts(seed);
@@ -73,6 +111,54 @@ TEST_CASE("Slices at computed indices are found by comparison", "[compiler][pass
     in_words(onnx("Gather"), {integers({3}, {-7, 1 << 30, 9}), integers({1, 2}, {1, -3})});
 }
 
+TEST_CASE("An index of no element of a line names no row of the table", "[compiler][passes]") {
+    // Two lines of three elements: a fourth one of the first line is the first of the second.
+    const auto message = [](std::int32_t index) -> std::string {
+        const FileNode node = onnx("Gather", {{"axis", 1U}});
+        const Tensor indices = integers({1, 1}, {index});
+        const ir::Graph graph = read_node(node, {constant(counted_reals({2, 3})), indices});
+        try {
+            results_of(passes::compute_in_words(graph, {}), {indices.bytes}, 1);
+        } catch (const ModelError& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    CHECK(message(2) == "none");
+    CHECK(message(-3) == "none");
+    CHECK_THAT(message(3), Catch::Contains("an index along axis 0 of 6x1 is -1"));
+    CHECK_THAT(message(-4), Catch::Contains("an index along axis 0 of 6x1 is -1"));
+}
+
+TEST_CASE("Comparisons, truth values and sums of integers are words", "[compiler][passes]") {
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    const Tensor a = reals({1, 7}, {1, 2, 3, -0.0F, nan, nan, -1});
+    const Tensor b = reals({1, 7}, {2, 2, 1, 0, nan, 1, -1});
+    constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+    const Tensor m = integers({1, 5}, {-5, 3, 7, least, 0});
+    const Tensor n = integers({1, 5}, {3, 3, -7, 1, 0});
+    for (const char* const op : {"Add", "Sub", "Mul", "Max", "Min"}) {
+        INFO(op);
+        in_words(onnx(op), {m, n});
+    }
+    for (const auto& [first, second] : {std::pair{a, b}, {m, n}}) {
+        for (const char* const comparison :
+             {"less", "less_or_equal", "greater", "greater_or_equal", "equal", "not_equal"}) {
+            for (const char* const both : {"logical_and", "logical_or", "logical_xor"}) {
+                INFO(comparison << ", " << both);
+                check_truth(first, second, [&](TruthGraph& made) {
+                    const ir::ValueId differ = made.truth("not_equal", {made.a, made.b});
+                    return made.truth(both, {made.truth(comparison, {made.a, made.b}), differ});
+                });
+            }
+        }
+        // A number that is not 0 is true, NaN too.
+        check_truth(first, second, [](TruthGraph& made) {
+            return made.truth("cast", {made.a}, {{"truth", std::int64_t{1}}});
+        });
+    }
+}
+
 TEST_CASE("An embedding is computed in words, also of real numbers", "[compiler][passes]") {
     FileNode embedding = keras("Embedding", {{"input_dim", 3U}, {"output_dim", 2U}});
     embedding.weights = {0, 1, 2, 3, 4, 5};
@@ -91,9 +177,9 @@ TEST_CASE("An index that no machine without addresses can find is refused in wor
         return std::string("none");
     };
     const Tensor table = constant(reals({9000, 1}, std::vector<float>(9000, 1.0F)));
-    const Tensor many = integers({1, 9000}, std::vector<std::int32_t>(9000, 0));
     CHECK(
-        refusal(onnx("Gather"), {table, many}) ==
+        refusal(onnx("GatherElements"), {constant(reals({9000}, std::vector<float>(9000, 1.0F))),
+                                         integers({9000}, std::vector<std::int32_t>(9000, 0))}) ==
         "layer \"node\": a tensor core compares each of 9000 elements with 9000 computed indices; there may "
         "be 67108864 comparisons");
     CHECK_THAT(refusal(onnx("GatherND"), {table, integers({1, 2}, {0, 0})}),
