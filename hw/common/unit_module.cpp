@@ -107,7 +107,8 @@ std::vector<machine::Bound> bounds_of(const std::vector<ProgramUnits>& all,
                                .part = std::string(bound.part),
                                .meaning = std::string(bound.meaning),
                                .run = bound.cycles(Amounts(shared)),
-                               .by_tag = {}};
+                               .by_tag = {},
+                               .computes = bound.computes};
             for (std::size_t tag = 0; tag < tags; ++tag) {
                 own.by_tag.push_back(bound.cycles(Amounts(static_cast<Tag>(tag), ends, shared)));
             }

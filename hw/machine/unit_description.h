@@ -253,6 +253,7 @@ struct Bound {
     std::string meaning;        ///< what happens in these cycles: "weights are fetched"
     Cycle run = 0;              ///< differs from the sum of the tags by rounding, or by a maximum
     std::vector<Cycle> by_tag;  ///< 0 for tags after the last
+    bool computes = false;      ///< the part makes results; false: it moves data, or is the whole machine
 
     Cycle value() const { return run; }
     Cycle value(std::uint16_t tag) const { return tag < by_tag.size() ? by_tag[tag] : 0; }

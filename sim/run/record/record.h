@@ -52,7 +52,7 @@ SYSTOLE_RECORD_FIELDS(DieAnchor, mm2, process_nm, io_percent, unnamed_percent, n
 SYSTOLE_RECORD_FIELDS(DiePart, name, label, place, percent, shrinks, core_percent, unnamed_percent)
 SYSTOLE_RECORD_FIELDS(UnitDescription, name, on_die, energy, box, paths, what_ifs, causes, main, occupied,
                       die_part, die)
-SYSTOLE_RECORD_FIELDS(Bound, name, part, meaning, run, by_tag)
+SYSTOLE_RECORD_FIELDS(Bound, name, part, meaning, run, by_tag, computes)
 
 }  // namespace systole::machine
 

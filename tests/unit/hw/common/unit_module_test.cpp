@@ -125,7 +125,7 @@ TEST_CASE("A unit's bounds are those of its counters, in the run and under each 
     // Data outside layers come in for the first layer that is worked on, and go out for the last.
     const std::vector<machine::Bound> expected{
         {"sorter_in", "sorter", "rows are sorted", 61, {0, 11, 12 + 10, 13, 0, 15, 0}},
-        {"sorted", "sorter", "rows are sorted", 310, {0, 0, 102, 103, 0, 105, 0}},
+        {"sorted", "sorter", "rows are sorted", 310, {0, 0, 102, 103, 0, 105, 0}, true},
         {"sorter_out", "sorter", "rows are sorted", 112, {0, 21, 22, 23 + 20, 0, 25, 1}}};
     CHECK(hw::bounds_of({{.units = {&sorter}, .layers = 4}}, {}) == expected);
     CHECK(expected[0].value() == 61);
