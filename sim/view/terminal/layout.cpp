@@ -87,8 +87,34 @@ CommonEnds common_ends(std::span<const Characters> names) {
     return common;
 }
 
+bool is_separator(std::string_view letters) {
+    return letters == "." || letters == "/";
+}
+
+/// The head of a name that is cut behind it, without a begun part: "encoder.layer.0" of
+/// "encoder.layer.0.att". Whole if half of it would go, or if its last part is whole: `next` follows it in
+/// the name.
+void end_with_part(std::vector<std::string_view>& head, std::string_view next) {
+    if (is_separator(next)) return;
+    const auto last = std::find_if(head.rbegin(), head.rend(), is_separator);
+    const auto kept = static_cast<std::size_t>(head.rend() - last);
+    if (last != head.rend() && 2 * (kept - 1) >= head.size()) head.resize(kept - 1);
+}
+
+/// The same for the tail of a name, which is given from its end: it begins with a separator and a part,
+/// unless that is a number, which tells nothing without the part before it.
+void begin_with_part(std::vector<std::string_view>& tail) {
+    for (std::size_t kept = tail.size(); kept >= 2 && 2 * kept >= tail.size(); --kept) {
+        const char next = tail[kept - 2].front();
+        if (!is_separator(tail[kept - 1]) || (next >= '0' && next <= '9')) continue;
+        tail.resize(kept);
+        return;
+    }
+}
+
 /// A name without its common ends, each of them a "~"; the tail stays, and as much of the head, where there
-/// is room. Empty if what differs is too wide.
+/// is room. If only what differs has room, and much of it, the name behind it is cut in the middle. Empty if
+/// what differs is too wide.
 std::string without_common_ends(const Characters& name, const CommonEnds& common, std::size_t width) {
     std::size_t begin = common.head;
     std::size_t end = name.size() - common.tail;
@@ -99,6 +125,13 @@ std::string without_common_ends(const Characters& name, const CommonEnds& common
     };
     if (is_within(begin, name.size())) end = name.size();
     if (!is_within(begin, end)) return "";
+    const bool has_parts = std::ranges::any_of(
+        name, is_separator, [](const auto& each) -> std::string_view { return each.first; });
+    if (has_parts && begin > 0 && end < name.size() && 4 * (end - begin + 1) <= width) {
+        std::string rest;
+        for (std::size_t i = begin; i < name.size(); ++i) rest += name[i].first;
+        return '~' + with_both_ends(rest, width - 1);
+    }
     while (begin > 0 && is_within(begin - 1, end)) --begin;
     std::string shown = begin > 0 ? "~" : "";
     for (std::size_t i = begin; i < end; ++i) shown += name[i].first;
@@ -162,10 +195,14 @@ std::string with_both_ends(std::string_view text, std::size_t width) {
     std::size_t room = width;
     if (is_cut) {
         room = width - 1 - width / 2 + add_within(characters.rbegin(), characters.rend(), width / 2, end);
+        begin_with_part(end);
     }
     std::vector<std::string_view> parts;
     add_within(characters.begin(), characters.end(), room, parts);
-    if (is_cut) parts.emplace_back("~");
+    if (is_cut) {
+        end_with_part(parts, characters[parts.size()].first);
+        parts.emplace_back("~");
+    }
     parts.insert(parts.end(), end.rbegin(), end.rend());
     std::string shown;
     for (const std::string_view part : parts) shown += part;

@@ -12,7 +12,9 @@ namespace systole::terminal {
 /// A text cut to `width` columns, with "~" at the cut; what is not printable becomes "?".
 std::string fitted(std::string_view text, std::size_t width);
 
-/// The same with the cut in the middle: names of layers often differ at their end only.
+/// The same with the cut in the middle: names of layers often differ at their end only. Names with parts
+/// ("encoder.layer.0.attention.query", "model/conv") are cut between parts, if at least half of each end is
+/// left: "encoder.layer.0~.query".
 std::string with_both_ends(std::string_view text, std::size_t width);
 
 /// Each name within `width` columns, as with_both_ends has it; names that differ never look the same. Those

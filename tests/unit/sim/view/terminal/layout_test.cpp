@@ -127,3 +127,16 @@ TEST_CASE("A table's columns are shortened, then left out in their order", "[ter
     CHECK(fit(table, 99) == std::vector<std::size_t>{13, 6, 5, 7});
     for (std::size_t columns = 11; columns < 40; ++columns) CHECK(sum(fit(table, columns)) <= columns);
 }
+
+TEST_CASE("A name in a scope is cut between its parts, if that leaves half of each end", "[terminal]") {
+    const std::string name = "encoder.layer.0.attention.self.query";
+    CHECK(with_both_ends(name, 36) == name);
+    CHECK(with_both_ends(name, 35) == "encoder.layer.0~.self.query");
+    CHECK(with_both_ends(name, 24) == "encoder~.self.query");
+    CHECK(with_both_ends(name, 14) == "encode~.query");
+    CHECK(with_both_ends("/features/features.1/conv/conv.1/Conv", 24) == "/features~/conv.1/Conv");
+    // A number tells nothing without the part before it.
+    CHECK(with_both_ends("/features/features.1/conv/conv.0/conv.0.0/Conv", 24) == "/features~onv.0.0/Conv");
+    // A part that is longer than the end is cut as other names are.
+    CHECK(with_both_ends("embeddings.word_embeddings_with_more", 16) == "embeddi~ith_more");
+}
