@@ -5,6 +5,9 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -168,6 +171,55 @@ private:
     std::vector<Place> place_;             ///< by value: in the last segment that has it
 };
 
+/// Whether a name has a path of modules before it, as PyTorch and its exporters write it.
+bool is_path(std::string_view name) {
+    const bool has_form = name.starts_with('/') || name.find('.') != std::string_view::npos;
+    return has_form && name.find_first_of("./", 1) != std::string_view::npos;
+}
+
+/// The path that names have in common; a name itself if it is the only one. Empty if there is none.
+std::string common_path(const std::set<std::string_view>& names) {
+    if (names.empty()) return {};
+    std::string_view common = *names.begin();
+    for (const std::string_view name : names) {
+        const auto ends = std::ranges::mismatch(common, name);
+        const std::size_t length = static_cast<std::size_t>(ends.in1 - common.begin());
+        const auto ends_at = [&](std::string_view each) {
+            return each.size() == length || each[length] == '.' || each[length] == '/';
+        };
+        const bool is_part = ends_at(common) && ends_at(name);
+        common = common.substr(0, length);
+        if (is_part) continue;
+        const std::size_t end = common.find_last_of("./");
+        common = common.substr(0, end == std::string_view::npos ? 0 : end);
+    }
+    return std::string(common);
+}
+
+std::vector<std::string> segment_names(const Graph& graph, const std::vector<HostNodes>& segments) {
+    std::map<std::string_view, std::size_t> nodes_by_name;
+    for (const Node& node : graph.nodes) ++nodes_by_name[node.name];
+    std::vector<std::string> paths;
+    std::map<std::string, std::size_t> segments_by_path;
+    for (const HostNodes& nodes : segments) {
+        std::set<std::string_view> names;
+        for (const NodeId id : nodes) {
+            if (is_path(graph.nodes[id].name)) names.insert(graph.nodes[id].name);
+        }
+        ++segments_by_path[paths.emplace_back(common_path(names))];
+    }
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+        const auto named = nodes_by_name.find(paths[i]);
+        const auto own = static_cast<std::size_t>(
+            std::ranges::count_if(segments[i], [&](NodeId id) { return graph.nodes[id].name == paths[i]; }));
+        const bool is_of_others = named != nodes_by_name.end() && named->second > own;
+        const bool is_telling = !paths[i].empty() && segments_by_path[paths[i]] == 1 && !is_of_others;
+        all.push_back(is_telling ? paths[i] : graph.nodes[segments[i].front()].name);
+    }
+    return all;
+}
+
 }  // namespace
 
 std::vector<SegmentGraph> segment_graphs(const Graph& graph, const std::vector<HostNodes>& segments) {
@@ -176,6 +228,8 @@ std::vector<SegmentGraph> segment_graphs(const Graph& graph, const std::vector<H
     graphs.reserve(segments.size());
     SegmentCutter cutter(graph);
     for (const HostNodes& nodes : segments) graphs.push_back(cutter.cut(nodes));
+    const std::vector<std::string> names = segment_names(graph, segments);
+    for (std::size_t i = 0; i < graphs.size(); ++i) graphs[i].name = names[i];
     return graphs;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -26,11 +27,14 @@ ir::ValueId program_output(const ir::Graph& graph);
 /// A segment as a graph of its own. Inputs are the values that its nodes read and others compute; outputs are
 /// the values that others, or the network's outputs, read.
 struct SegmentGraph {
+    std::string name;  ///< of its layer in reports
     ir::Graph graph;
     std::vector<ir::ValueId> inputs;   ///< values of the whole graph, in the order of graph.inputs
     std::vector<ir::ValueId> outputs;  ///< in the order of graph.outputs
 };
-/// Of each of these segments.
+/// Of each of these segments. A segment has the name of its first node or, of a network with paths of modules
+/// as names ("/encoder/layer.0/attention/self/Softmax", "encoder.layer.0.output"), the path that its nodes
+/// with such names have in common, if no other segment has the same and no node outside of it that name.
 std::vector<SegmentGraph> segment_graphs(const ir::Graph& graph, const std::vector<HostNodes>& segments);
 
 /// The work of a segment for one inference; for its time.

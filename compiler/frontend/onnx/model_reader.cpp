@@ -63,6 +63,8 @@ public:
     /// Reads the network on images of this batch, and makes it the network on one image.
     ir::Graph read(std::uint32_t batch) {
         builder_.graph.batch = batch;
+        layer_names_ = LayerNames(proto_);
+        network_.names = &layer_names_;
         add_initializers(proto_, network_);
         add_inputs();
         append_nodes(*proto_.mutable_node(), network_);
@@ -468,6 +470,7 @@ private:
     const OperatorSets sets_;
     NoWeights no_weights_;
     GraphBuilder builder_;
+    LayerNames layer_names_;
     Scope network_;
     bool has_int64_ = false;                                     ///< among its tensors
     std::map<std::string, std::string, std::less<>> operators_;  ///< of the nodes, by the name of the layer

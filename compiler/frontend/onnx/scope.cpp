@@ -97,7 +97,7 @@ std::vector<ir::ValueId> Scope::inputs_of(const ::onnx::NodeProto& node) const {
 }
 
 std::string Scope::layer_name(const ::onnx::NodeProto& node) const {
-    return prefix + name_of_node(node);
+    return prefix + (names == nullptr ? name_of_node(node) : names->of(node));
 }
 
 std::string Scope::inner_prefix(const ::onnx::NodeProto& node) const {

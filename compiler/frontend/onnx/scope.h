@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontend/onnx/layer_names.h"
 #include "compiler/frontend/onnx/model_proto.h"
 #include "compiler/frontend/onnx/operator_sets.h"
 #include "compiler/ir/layer_kind.h"
@@ -23,9 +24,10 @@ struct Call {
 
 /// The tensors that the nodes of a graph can read: its own, and those of the graph around it.
 struct Scope {
-    const Scope* outer = nullptr;  ///< absent for the network itself and for functions
-    const Call* call = nullptr;    ///< absent outside of functions
-    std::string prefix = {};       ///< of the names of its layers
+    const Scope* outer = nullptr;       ///< absent for the network itself and for functions
+    const Call* call = nullptr;         ///< absent outside of functions
+    std::string prefix = {};            ///< of the names of its layers
+    const LayerNames* names = nullptr;  ///< of the network; absent elsewhere: layers have the nodes' names
     std::map<std::string, ir::ValueId, std::less<>> values = {};
     std::set<std::string, std::less<>> unsupported = {};  ///< results that no operator makes
 

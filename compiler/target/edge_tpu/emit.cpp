@@ -339,7 +339,7 @@ std::vector<isa::HostSegment> host_segments(const Network& network, const HostVa
         }
         if (std::ranges::all_of(segment.macs, [](std::uint64_t macs) { return macs == 0; }))
             segment.macs.clear();
-        segment.name = segment.layers.front();
+        segment.name = cut.name;
         const auto tensors = [&](const std::vector<ValueId>& values) {
             std::vector<isa::SegmentTensor> all;
             all.reserve(values.size());

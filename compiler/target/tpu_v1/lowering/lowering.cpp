@@ -151,8 +151,7 @@ void Lowering::add_segment(const HostNodes& nodes, const SegmentGraph& segment) 
         work.macs[found->second] += node.op->macs({graph_, node});
     }
     if (std::ranges::count(work.macs, 0U) == std::ssize(work.macs)) work.macs.clear();
-    std::string name = work.layers.front();
-    Layer layer{.name = std::move(name), .inputs = {}, .output = 0, .work = std::move(work)};
+    Layer layer{.name = segment.name, .inputs = {}, .output = 0, .work = std::move(work)};
     for (const ValueId input : segment.inputs) layer.inputs.push_back(tensor_of(input));
     for (const ValueId output : segment.outputs) layer.outputs.push_back(add_host_tensor(output));
     layer.output = layer.outputs.front();

@@ -61,3 +61,51 @@ TEST_CASE("A host reads the elements of a table that it looks up, and other cons
     CHECK(cost.bytes == 4 * (3 + 6 + 6));
     CHECK(cost.constant_bytes == 4 * 2);
 }
+
+namespace {
+
+/// The names of segments of softmaxes in a row. An empty name stands for a node of the chip.
+std::vector<std::string> names_of_segments(const std::vector<std::string>& nodes) {
+    IntegerGraph made;
+    ir::ValueId last = made.input({1, 1, 4}, {0.5, 3});
+    std::vector<bool> on_chip;
+    for (const std::string& name : nodes) {
+        last = made.append("softmax", {last}, {});
+        on_chip.push_back(name.empty());
+    }
+    made.append("add", {last, last}, {});
+    on_chip.push_back(true);
+    ir::Graph graph = made.graph();
+    for (std::size_t i = 0; i < nodes.size(); ++i) graph.nodes[i].name = nodes[i];
+    const operators::HostPlan plan = find_host_segments(graph, on_chip);
+    std::vector<std::string> names;
+    for (const operators::SegmentGraph& each : operators::segment_graphs(graph, plan.segments)) {
+        names.push_back(each.name);
+    }
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("A segment is named by the path of modules that its nodes share", "[compiler][operators]") {
+    using Names = std::vector<std::string>;
+    CHECK(names_of_segments({"/layer.0/self/Reshape", "/layer.0/self/Softmax", "", "/layer.1/self/Reshape",
+                             "/layer.1/self/Softmax"}) == Names{"/layer.0/self", "/layer.1/self"});
+    // Names without a path have no part in it.
+    CHECK(names_of_segments({"/v1", "layer.0.self.scores", "v2", "layer.0.self.context"}) ==
+          Names{"layer.0.self"});
+    CHECK(names_of_segments({"/v1", "layer.0.norm"}) == Names{"layer.0.norm"});
+    CHECK(names_of_segments({"layer.0.norm"}) == Names{"layer.0.norm"});
+}
+
+TEST_CASE("Without a path of its own, a segment has the name of its first node", "[compiler][operators]") {
+    using Names = std::vector<std::string>;
+    // Names of other formats, and paths that have nothing in common.
+    CHECK(names_of_segments({"model/a/Softmax", "model/a/Mul"}) == Names{"model/a/Softmax"});
+    CHECK(names_of_segments({"softmax", "softmax_1"}) == Names{"softmax"});
+    CHECK(names_of_segments({"/a/Softmax", "/b/Softmax"}) == Names{"/a/Softmax"});
+    // Two segments with one path, and a node outside that has it as its name.
+    CHECK(names_of_segments({"l.self.a", "l.self.b", "", "l.self.c", "l.self.d"}) ==
+          Names{"l.self.a", "l.self.c"});
+    CHECK(names_of_segments({"l.self.a", "l.self.b", "", "l.self", ""}) == Names{"l.self.a", "l.self"});
+}
