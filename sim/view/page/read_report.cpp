@@ -52,6 +52,13 @@ constexpr std::array report_keys{
     Key{"simulator", kinds::object}, Key{"configuration", kinds::object}};
 constexpr std::array layer_keys{Key{"name", kinds::text}, Key{"kind", kinds::text},
                                 Key{"cycles", kinds::count}, Key{"share", kinds::number_or_null}};
+constexpr std::array repeated_layers_keys{Key{"name", kinds::text},         Key{"first", kinds::count},
+                                          Key{"layers", kinds::count},      Key{"count", kinds::count},
+                                          Key{"cycles", kinds::count},      Key{"least_cycles", kinds::count},
+                                          Key{"most_cycles", kinds::count}, Key{"places", kinds::list}};
+constexpr std::array place_keys{Key{"name", kinds::text}, Key{"kind", kinds::text},
+                                Key{"cycles", kinds::count}, Key{"least_cycles", kinds::count},
+                                Key{"most_cycles", kinds::count}};
 constexpr std::array cycle_classes_keys{Key{"unit", kinds::text},        Key{"words", kinds::text},
                                         Key{"cells", kinds::text},       Key{"useful_macs", kinds::text},
                                         Key{"unused_macs", kinds::text}, Key{"classes", kinds::list}};
@@ -156,6 +163,35 @@ void check_host_share(const Json& report, const std::string& file) {
     check_each((*found)["layers"], host_layer_keys, file, "host_share.layers");
 }
 
+/// Layers that repeat, in reports that have such: they follow each other in the list of layers.
+void check_repeated_layers(const Json& report, const std::string& file) {
+    const auto found = report.find("repeated_layers");
+    if (found == report.end()) return;
+    check_kind(&*found, kinds::list, file, "repeated_layers");
+    check_each(*found, repeated_layers_keys, file, "repeated_layers");
+    std::uint64_t next = 0;  // behind the block before
+    for (std::size_t i = 0; i < found->size(); ++i) {
+        const Json& block = (*found)[i];
+        const std::string place = fmt::format("repeated_layers[{}]", i);
+        check_each(block["places"], place_keys, file, place + ".places");
+        const std::uint64_t all = report["layers"].size();
+        const std::uint64_t first = block["first"];
+        const std::uint64_t length = block["layers"];
+        const std::uint64_t count = block["count"];
+        if (length != block["places"].size() || length == 0) {
+            fail(file, place + ".layers", block["layers"], "the number of its places, and at least 1");
+        }
+        if (first < next || first > all) {
+            fail(file, place + ".first", block["first"],
+                 "behind the block before, and in the list of layers");
+        }
+        if (count < 2 || count > (all - first) / length) {
+            fail(file, place + ".count", block["count"], "at least 2 and no more than the layers behind are");
+        }
+        next = first + count * length;
+    }
+}
+
 /// How the machine is drawn, in reports that know of it.
 void check_drawing(const Json& report, const std::string& file) {
     const auto found = report.find("drawing");
@@ -242,6 +278,7 @@ Json parse_report(std::string_view text, const std::string& file) {
     check(report["configuration"], configuration_keys, file, "configuration");
     check_each(report["layers"], layer_keys, file, "layers");
     check_main_units(report, file);
+    check_repeated_layers(report, file);
     check_figures(report, file);
     check_explanation(report, file);
     check_first_outputs(report, file);

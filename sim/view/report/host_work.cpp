@@ -3,10 +3,18 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "base/arithmetic.h"
+#include "sim/view/report/figures.h"
 #include "sim/view/report/json_values.h"
+#include "sim/view/report/main_layers.h"
+#include "sim/view/report/name_patterns.h"
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/sections.h"
 #include "sim/view/terminal/layout.h"
@@ -54,16 +62,30 @@ bool chip_computes(const run::RunRecord& record) {
 }  // namespace
 
 std::string layers_text(std::span<const std::string> names) {
-    std::string text;
-    const std::size_t count = names.size();
     // One more takes no more room than "and 1 more".
-    const std::size_t named = count == named_layers + 1 ? count : std::min(count, named_layers);
-    const std::vector<std::string> shown = in_few_columns(names.first(named));
-    for (std::size_t i = 0; i < named; ++i) {
-        const std::string_view between = i == 0 ? "" : i + 1 == count ? " and " : ", ";
-        text += fmt::format("{}{}", between, shown[i]);
+    const bool are_few = names.size() <= named_layers + 1;
+    std::vector<NameGroup> groups;
+    if (are_few) {
+        for (const std::string& name : names) groups.push_back({.pattern = name, .count = 1});
+    } else {
+        groups = groups_of(names);
     }
-    if (named < count) text += fmt::format(" and {} more", grouped(count - named));
+    const std::size_t named =
+        groups.size() == named_layers + 1 ? groups.size() : std::min(groups.size(), named_layers);
+    std::vector<std::string> patterns;
+    std::size_t more = names.size();
+    for (const NameGroup& group : std::span(groups).first(named)) {
+        patterns.push_back(group.pattern);
+        more -= group.count;
+    }
+    const std::vector<std::string> shown = in_few_columns(patterns);
+    std::string text;
+    for (std::size_t i = 0; i < named; ++i) {
+        const std::string_view between = i == 0 ? "" : i + 1 == groups.size() ? " and " : ", ";
+        text += fmt::format("{}{}", between, shown[i]);
+        if (groups[i].count > 1) text += fmt::format(" x{}", groups[i].count);
+    }
+    if (more > 0) text += fmt::format(" and {} more", grouped(more));
     return text;
 }
 
@@ -89,7 +111,9 @@ Json host_share_json(const run::RunRecord& record) {
     if (layers.empty()) return nullptr;
     const auto of_host = static_cast<double>(macs);
     const double seconds = seconds_of(cycles, record.spec.machine);
+    const std::string text = host_layers_text({{"layers", layers}});
     return {{"layers", std::move(layers)},
+            {"text", text},
             {"macs_per_inference", macs},
             {"macs_share", of_host / (of_host + static_cast<double>(record.program.macs()))},
             {"seconds", seconds},
@@ -107,12 +131,55 @@ Json host_operations_json(const run::RunRecord& record) {
         operations.push_back(
             {{"kind", "segment"},
              {"layer", work.layers.empty() ? work.name : fmt::format("{}", fmt::join(work.layers, ", "))},
+             {"name", work.name},
              {"seconds", seconds},
              {"layers", work.layers},
              {"share", or_null(ratio(seconds, record.seconds()))},
              {"images", work.images}});
     }
     return operations;
+}
+
+std::string segment_text(const Json& operation) {
+    const std::string layers = operation["layer"];
+    const std::string name = operation.value("name", layers);
+    const Json all = operation.value("layers", Json::array());
+    return all.empty() || all.front() == name ? layers : name;
+}
+
+Json repeated_host_work_json(const Json& operations) {
+    std::map<std::string, std::size_t> places;
+    std::vector<std::vector<const Json*>> groups;
+    std::size_t segments = 0;
+    for (const Json& operation : operations) {
+        if (operation["kind"] != "segment") continue;
+        ++segments;
+        const auto [found, is_new] =
+            places.try_emplace(without_numbers(segment_text(operation)), groups.size());
+        if (is_new) groups.emplace_back();
+        groups[found->second].push_back(&operation);
+    }
+    if (segments <= most_listed_layers + 1 || groups.size() == segments) return Json::array();
+    return list_of(groups, [](const std::vector<const Json*>& group) -> Json {
+        std::vector<std::string> names;
+        std::vector<double> seconds;
+        double share = 0.0;
+        std::uint64_t images = 0;
+        for (const Json* const operation : group) {
+            names.push_back(segment_text(*operation));
+            seconds.push_back((*operation)["seconds"]);
+            share += number_at(*operation, "share").value_or(0.0);
+            images = std::max(images, (*operation)["images"].get<std::uint64_t>());
+        }
+        const auto [least, most] = std::ranges::minmax(seconds);
+        return {{"name", pattern_of(names)},
+                {"count", group.size()},
+                {"seconds", std::accumulate(seconds.begin(), seconds.end(), 0.0)},
+                {"least_seconds", least},
+                {"most_seconds", most},
+                {"share", share},
+                {"images", images}};
+    });
 }
 
 std::string why_no_speed(const run::RunRecord& record, const Json& host_share) {

@@ -10,6 +10,7 @@
 #include "sim/view/report/figures.h"
 #include "sim/view/report/json_values.h"
 #include "sim/view/report/main_unit.h"
+#include "sim/view/report/repeated_layers.h"
 #include "sim/view/report/sections.h"
 
 namespace systole::report {
@@ -160,6 +161,8 @@ Json left_out(const Basis& basis, const Json& report) {
 
 void add_host(Json& json, const Basis& basis) {
     json["host_operations"] = host_operations_json(basis.record);
+    Json repeated = repeated_host_work_json(json["host_operations"]);
+    if (!repeated.empty()) json["repeated_host_work"] = std::move(repeated);
     json["host_seconds"] = nullptr;
     json["host"] = nullptr;
     if (basis.host) {
@@ -356,6 +359,8 @@ Json make_report(const run::RunRecord& record, const ReportOptions& options) {
     json["drawing"] = drawing_json(record);
     json["memory"] = memory_json(basis);
     json["layers"] = options.with_layers ? layers_json(basis, options.explanations) : Json::array();
+    Json repeated = repeated_layers_json(json["layers"], record.bounds);
+    if (!repeated.empty()) json["repeated_layers"] = std::move(repeated);
     if (options.explanations != nullptr) json["explanation"] = to_json(*options.explanations);
     json["instruction_kinds"] = instruction_kinds_json(basis);
     json["energy"] = energy_json(basis);

@@ -136,6 +136,11 @@ Json call_json(const Basis& basis, const Json& report);
 Json host_share_json(const run::RunRecord& record);
 /// Work of the host: on inputs and outputs, beside the run's time, or a segment of the network, in it.
 Json host_operations_json(const run::RunRecord& record);
+/// What is shown of a segment: its name, or its layers if it has that of the first of them.
+std::string segment_text(const Json& operation);
+/// Segments of the host whose layers have names that are equal up to numbers, as one each, with their
+/// `count`; empty if there are few segments, or none such. `operations` are those of a report.
+Json repeated_host_work_json(const Json& operations);
 /// Why the run has no figure that says how fast the chip is; empty where it has. Of a run whose work is the
 /// host's, these would be figures of the host.
 std::string why_no_speed(const run::RunRecord& record, const Json& host_share);

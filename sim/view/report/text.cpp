@@ -25,6 +25,7 @@
 #include "sim/view/report/numbers.h"
 #include "sim/view/report/report.h"
 #include "sim/view/report/report_lines.h"
+#include "sim/view/report/sections.h"
 #include "sim/view/report/texts.h"
 #include "sim/view/terminal/layout.h"
 
@@ -548,6 +549,36 @@ private:
         if (has("call") && !report_["call"]["against"].empty()) add(call_text(report_, look_));
     }
 
+    /// Segments of the host, those that are alike as one unless all layers are wanted.
+    void write_segments(const Json& operations) {
+        const bool are_groups = has("repeated_host_work") && !all_layers_;
+        std::vector<const Json*> shown;
+        std::vector<std::string> names;
+        for (const Json& each : are_groups ? report_["repeated_host_work"] : operations) {
+            if (!are_groups && each["kind"] != "segment") continue;
+            shown.push_back(&each);
+            names.push_back(are_groups ? each["name"].get<std::string>() : segment_text(each));
+        }
+        names = terminal::told_apart(names, 18);
+        for (std::size_t i = 0; i < shown.size(); ++i) write_segment(*shown[i], names[i]);
+    }
+
+    void write_segment(const Json& segment, std::string_view name) {
+        const std::uint64_t count = segment.value("count", std::uint64_t{1});
+        const std::uint64_t images = segment["images"];
+        std::string each;
+        if (count > 1) {
+            const std::string least = si(number_at(segment, "least_seconds"), "s");
+            const std::string most = si(number_at(segment, "most_seconds"), "s");
+            each = fmt::format("{} times {}", grouped(count),
+                               least == most ? least : fmt::format("{} to {}", least, most));
+        }
+        entry(name, si(number_at(segment, "seconds"), "s"),
+              remark_of({report_["host_at_least"].get<bool>() ? "at least" : "", each,
+                         fmt::format("{} of the run", percent(number_at(segment, "share"))),
+                         fmt::format("{} inference{}", grouped(images), images == 1 ? "" : "s")}));
+    }
+
     void write_host() {
         const Json& operations = report_["host_operations"];
         if (operations.empty()) return;
@@ -557,14 +588,7 @@ private:
         const auto seconds = [](const Json& operation) { return si(number_at(operation, "seconds"), "s"); };
         if (std::ranges::any_of(operations, is_segment)) {
             line("{}", heading("Work of the host, in the time above"));
-            for (const Json& operation : operations) {
-                if (!is_segment(operation)) continue;
-                const std::uint64_t images = operation["images"];
-                entry(with_both_ends(operation["layer"].get<std::string>(), 18), seconds(operation),
-                      fmt::format("{}{} of the run; {} inference{}", at_least ? "at least; " : "",
-                                  percent(number_at(operation, "share")), grouped(images),
-                                  images == 1 ? "" : "s"));
-            }
+            write_segments(operations);
         }
         if (!std::ranges::all_of(operations, is_segment)) {
             line("{}", heading("Left to the host, not in the time above"));

@@ -172,6 +172,7 @@ inline Json host_operations_json(const Facts& facts) {
         for (const std::string& layer : segment.layers) names += (names.empty() ? "" : ", ") + layer;
         list.push_back({{"kind", "segment"},
                         {"layer", names},
+                        {"name", segment.name},
                         {"seconds", seconds_of_segment(facts, segment)},
                         {"layers", segment.layers},
                         {"share", seconds_of_segment(facts, segment) / facts.seconds()},
@@ -184,12 +185,18 @@ inline Expected host_share(const Facts& facts, const Place&) {
     const auto layers = facts.host_macs();
     if (layers.empty()) return nullptr;
     Json list = Json::array();
-    for (const auto& [name, macs] : layers) list.push_back({{"name", name}, {"macs_per_inference", macs}});
+    std::string text;  // of up to four names, all of them
+    for (const auto& [name, macs] : layers) {
+        text += list.empty() ? "" : list.size() + 1 == layers.size() ? " and " : ", ";
+        text += name;
+        list.push_back({{"name", name}, {"macs_per_inference", macs}});
+    }
     double seconds = 0.0;
     for (const run::SegmentWork& segment : facts.record().host_segments) {
         if (!segment.macs.empty()) seconds += seconds_of_segment(facts, segment);
     }
     return Json{{"layers", list},
+                {"text", text},
                 {"macs_per_inference", facts.sum_of_host_macs()},
                 {"macs_share", static_cast<double>(facts.sum_of_host_macs()) / macs_of_network(facts)},
                 {"seconds", seconds},

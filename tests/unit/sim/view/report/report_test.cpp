@@ -17,6 +17,7 @@
 #include "sim/view/area/area.h"
 #include "sim/view/report/figures.h"
 #include "sim/view/report/main_unit.h"
+#include "sim/view/report/numbers.h"
 #include "sim/view/report/report_file.h"
 #include "sim/view/report/sections.h"
 #include "sim/view/report/texts.h"
@@ -83,11 +84,11 @@ TEST_CASE("Names of layers on the host are shortened so that they differ", "[rep
     };
     CHECK(text({"a", "b"}) == "a and b");
     CHECK(text({"/features/features.1/conv/conv.0/conv.0.0/Conv", "/features/features.1/conv/conv.1/Conv"}) ==
-          "/features/f~onv.0.0/Conv and /features/f~/conv.1/Conv");
+          "/features~onv.0.0/Conv and /features~/conv.1/Conv");
     // Where both ends are the same, more of them is shown.
     CHECK(text({"/features/block.1/conv/convolution/Conv_quantized",
                 "/features/block.2/conv/convolution/Conv_quantized"}) ==
-          "/features/block.1~ion/Conv_quantized and /features/block.2~ion/Conv_quantized");
+          "/features/block.1~/Conv_quantized and /features/block.2~/Conv_quantized");
     // Equal names cannot be told apart.
     CHECK(text({"the_same_name_of_twenty_five", "the_same_name_of_twenty_five"}) ==
           "the_same_na~_twenty_five and the_same_na~_twenty_five");
@@ -481,7 +482,7 @@ TEST_CASE("Layers have long names where there is room, and fewer columns where t
     CHECK_THAT(text(140), Catch::Contains("  block_12/depthwise_convolution convolution "));
     CHECK_THAT(text(80), Catch::Contains("  block_1~volution convolution "));
     CHECK_THAT(text(75), Catch::Contains("  block~ution convolution "));
-    CHECK_THAT(text(73), Catch::Contains("  block_12/~onvolution  ") && !Catch::Contains("convolution ") &&
+    CHECK_THAT(text(73), Catch::Contains("  block_12~onvolution ") && !Catch::Contains("convolution ") &&
                              Catch::Contains("  used"));
     CHECK_THAT(text(60), Catch::Contains("  block_~lution  ") && !Catch::Contains("  used") &&
                              Catch::Contains("% run"));
@@ -653,6 +654,101 @@ TEST_CASE("Of many layers, ten have lines, and one line sums the others", "[repo
     CHECK(lines(all) == 1 + static_cast<std::ptrdiff_t>(listed) + 1);
     CHECK_THAT(all, Catch::Contains("tag 2 ") && !Catch::Contains("others"));
     check_width(text);
+}
+
+TEST_CASE("Layers that repeat are one line each, with the count and how much they differ", "[report]") {
+    constexpr int blocks = 8;
+    std::string layers;
+    std::string program;
+    for (int i = 0; i < blocks; ++i) {
+        layers += fmt::format(
+            ".layer encoder.layer.{0}.attention.query dense\n.layer encoder.layer.{0}.norm dense\n", i);
+        program += fmt::format("read_weights tile=0\ntag {}\nmatmul ub=0 acc=0 rows=300\n", 2 * i + 1);
+        program += fmt::format("read_weights tile=0\ntag {}\nmatmul ub=0 acc=0 rows=20\n", 2 * i + 2);
+    }
+    const Finished finished(head + layers + program + "halt\n");
+    const Json report = finished.report();
+    const Json& block = report["repeated_layers"].at(0);
+    CHECK(block["name"] == "encoder.layer.*");
+    CHECK(block["count"] == blocks);
+    CHECK(block["layers"] == 2);
+    // All layers stay in the report, and the block has their cycles.
+    std::uint64_t cycles = 0;
+    for (const Json& layer : report["layers"]) {
+        if (layer["name"].get<std::string>().starts_with("encoder"))
+            cycles += layer["cycles"].get<std::uint64_t>();
+    }
+    CHECK(block["cycles"] == cycles);
+    // The first block waits for its weights.
+    const std::uint64_t least = block["least_cycles"];
+    const std::uint64_t most = block["most_cycles"];
+    CHECK(least < most);
+    const std::string text = finished.text({"layers"});
+    CHECK_THAT(text, Catch::Contains("\n  encoder~.* x8    2 layers") &&
+                         Catch::Contains("\n    attent~.query  dense ") &&
+                         Catch::Contains("\n    norm           dense ") && !Catch::Contains("others") &&
+                         Catch::Contains(fmt::format("x8: 8 alike, summed; one takes {} to {}",
+                                                     report::grouped(least), report::grouped(most))));
+    check_width(text);
+    const std::string all = finished.text({"layers"}, {}, true);
+    CHECK_THAT(all, Catch::Contains("~3.atten~.query ") && !Catch::Contains("x8"));
+    // A report of a version that knows of no repeats.
+    Json old = report;
+    old.erase("repeated_layers");
+    CHECK_THAT(report::to_text(old, finished.result, std::vector<std::string>{"layers"}),
+               Catch::Contains("(7 others") && !Catch::Contains("x8"));
+}
+
+TEST_CASE("Layers of the host whose names are equal up to numbers are named together", "[report]") {
+    Json share;
+    for (int i = 0; i < 12; ++i) {
+        for (const char* const name : {"scores", "context"}) {
+            share["layers"].push_back({{"name", fmt::format("encoder.layer.{}.self.{}", i, name)}});
+        }
+    }
+    CHECK(report::host_layers_text(share) == "encoder~.self.scores x12 and encoder~.context x12");
+    share["layers"].push_back({{"name", "pooler"}});
+    share["layers"].push_back({{"name", "classifier"}});
+    share["layers"].push_back({{"name", "other"}});
+    CHECK(report::host_layers_text(share) ==
+          "encoder~.self.scores x12, encoder~.context x12, pooler and 2 more");
+}
+
+TEST_CASE("Many segments of the host that are alike are one, with the range of their times", "[report]") {
+    Json operations = Json::array();
+    const auto add = [&](const std::string& name, const std::vector<std::string>& layers, double seconds) {
+        operations.push_back({{"kind", "segment"},
+                              {"layer", fmt::format("{}", fmt::join(layers, ", "))},
+                              {"name", name},
+                              {"seconds", seconds},
+                              {"layers", layers},
+                              {"share", 0.01},
+                              {"images", 3}});
+    };
+    add("embedding", {"embedding"}, 1.0);
+    for (int i = 0; i < 6; ++i) {
+        const std::string layer = fmt::format("layer.{}", i);
+        add(layer + ".self", {layer + ".self.a", layer + ".self.b"}, 0.5);
+        add(layer + ".norm", {layer + ".norm"}, i == 5 ? 0.25 : 0.125);
+    }
+    operations.push_back({{"kind", "quantize_input"}, {"layer", "x"}, {"seconds", 9.0}});
+    const Json repeated = report::repeated_host_work_json(operations);
+    REQUIRE(repeated.size() == 3);
+    CHECK(repeated[0]["name"] == "embedding");
+    CHECK(repeated[0]["count"] == 1);
+    CHECK(repeated[1]["name"] == "layer.*.self");
+    CHECK(repeated[1]["seconds"].get<double>() == Approx(3.0));
+    CHECK(repeated[1]["share"].get<double>() == Approx(0.06));
+    CHECK(repeated[2]["name"] == "layer.*.norm");
+    CHECK(repeated[2]["least_seconds"] == 0.125);
+    CHECK(repeated[2]["most_seconds"] == 0.25);
+    CHECK(repeated[2]["images"] == 3);
+    // Few segments stand one by one, and so do those with nothing in common.
+    Json few = Json::array();
+    for (std::size_t i = 0; i < 5; ++i) few.push_back(operations[i]);
+    CHECK(report::repeated_host_work_json(few).empty());
+    for (std::size_t i = 0; i < operations.size(); ++i) operations[i]["name"] = std::string(i + 1, 'x');
+    CHECK(report::repeated_host_work_json(operations).empty());
 }
 
 TEST_CASE("A changed die or clock has notes on static power and the energy of events", "[report]") {
