@@ -47,7 +47,8 @@ CLI::Option* add_json_option(CLI::App& command, OutputOptions& options, const st
 }
 
 CLI::Option* add_all_option(CLI::App& command, bool& all) {
-    return command.add_flag("--all", all, "list all layers, not only the ten with most cycles");
+    return command.add_flag("--all", all,
+                            "list all layers, not only the ten with most cycles, and each that repeats");
 }
 
 void add_color_option(CLI::App& command, Context& context) {

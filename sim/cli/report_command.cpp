@@ -11,6 +11,7 @@
 #include "sim/cli/command.h"
 #include "sim/cli/messages.h"
 #include "sim/cli/output_options.h"
+#include "sim/view/page/layers_csv.h"
 #include "sim/view/page/page.h"
 #include "sim/view/page/side_by_side.h"
 #include "sim/view/report/report_file.h"
@@ -26,6 +27,7 @@ struct ReportCommand {
     std::optional<std::string> against;
     bool text = false;
     bool csv = false;
+    bool layers = false;
     bool all_layers = false;
     OutputOptions print;
     const terminal::Screen* screen = nullptr;
@@ -33,7 +35,9 @@ struct ReportCommand {
     void operator()() const {
         const std::vector<page::NamedReport> read = read_reports();
         const std::size_t reference = against ? page::find_report(read, *against) : 0;
-        if (csv) {
+        if (csv && layers) {
+            print_data(page::layers_to_csv(read));
+        } else if (csv) {
             print_data(page::to_csv(page::side_by_side(read, reference)));
         } else if (text) {
             print_for_people(screen->out(),
@@ -103,6 +107,8 @@ void add_report_command(CLI::App& app, Context& context) {
         ->type_name("NAME");
     CLI::Option* text = command->add_flag("--text", report->text, "print tables instead of making a page");
     CLI::Option* csv = command->add_flag("--csv", report->csv, "print a line of CSV for each report instead");
+    command->add_flag("--layers", report->layers, "with --csv: a line for each layer of each report instead")
+        ->needs(csv);
     add_all_option(*command, report->all_layers)->needs(text);
     CLI::Option* quiet = add_quiet_option(*command, report->print);
     CLI::Option* json = add_json_option(*command, report->print, "the page's path as JSON")->excludes(quiet);

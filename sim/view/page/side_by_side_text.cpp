@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sim/view/page/csv_line.h"
 #include "sim/view/page/side_by_side.h"
 #include "sim/view/report/figures.h"
 #include "sim/view/report/main_layers.h"
@@ -161,21 +162,6 @@ std::string column_of(std::string name) {
     std::ranges::replace(name, ' ', '_');
     return name;
 }
-
-class CsvLine {
-public:
-    void add(std::string_view text) {
-        line_ += (is_first_ ? "" : ",") + tables::csv_field(text);
-        is_first_ = false;
-    }
-    void add(Value value) { add(value ? fmt::format("{}", *value) : std::string()); }
-
-    std::string take() && { return std::move(line_) + '\n'; }
-
-private:
-    std::string line_;
-    bool is_first_ = true;
-};
 
 std::string csv_titles(const SideBySide& compared) {
     CsvLine line;
