@@ -718,6 +718,46 @@ test('a network of 200 layers stays usable', async (context) => {
     await shown.leave();
 });
 
+test('layers that repeat are one row, which opens by click and by key', async () => {
+    const folder = reports.encoder(8);
+    const its = reports.readReport(folder);
+    const [block] = its.repeated_layers;
+    assert.equal(block.name, 'encoder.layer.*');
+    const shown = await open(browser, page(folder));
+    const table = shown.locator('#layers');
+    const names = async () => (await columnOf(shown, 'name')).map((name) => name.replace(/^[+−]\s*/, ''));
+    const outside = its.layers.slice(0, block.first).concat(its.layers.slice(block.first + block.layers * block.count))
+        .map(({ name }) => name);
+    assert.deepEqual((await names()).toSorted(), ['encoder.layer.* ×8', ...outside].toSorted());
+    const row = table.locator('.tabulator-row', { hasText: 'encoder.layer.* ×8' });
+    const cell = (field) => row.locator(`.tabulator-cell[tabulator-field="${field}"]`).innerText();
+    assert.equal(await cell('cycles'), grouped(block.cycles));
+    assert.equal(await cell('kind'), '2 layers');
+    assert.equal(await cell('each'), block.least_cycles === block.most_cycles ? grouped(block.least_cycles)
+        : `${grouped(block.least_cycles)} to ${grouped(block.most_cycles)}`);
+    // The sums are those of the layers.
+    const inside = its.layers.slice(block.first, block.first + block.layers * block.count);
+    const sum = (valueOf) => inside.reduce((all, layer) => all + valueOf(layer), 0);
+    assert.equal(await cell('stall'), percent(sum(({ matrix_unit: unit }) => unit.weight_stall_cycles) / block.cycles));
+    assert.equal(block.cycles, sum(({ cycles }) => cycles));
+
+    await row.locator('button').click();
+    assert.ok((await names()).includes('encoder.layer.*.up.dense ×8'));
+    assert.ok(!(await names()).includes('encoder.layer.3.up.dense'));
+    await table.locator('.tabulator-row', { hasText: 'up.dense ×8' }).locator('button').press('Enter');
+    assert.equal((await names()).filter((name) => name.endsWith('.up.dense')).length, 8);
+    await table.locator('.tabulator-row', { hasText: 'encoder.layer.* ×8' }).locator('button').click();
+    assert.ok(!(await names()).includes('encoder.layer.*.up.dense ×8'));
+
+    // A filter finds layers in closed rows; without it, the rows are closed again.
+    await shown.locator('#layer-filter').fill('layer.3.');
+    assert.deepEqual(await names(), its.layers.map(({ name }) => name).filter((name) => name.includes('layer.3.')));
+    assert.equal(await table.locator('output').innerText(), `2 of ${its.layers.length}`);
+    await shown.locator('#layer-filter').fill('');
+    assert.ok((await names()).includes('encoder.layer.* ×8'));
+    await shown.leave();
+});
+
 test('light and dark, wide and narrow: nothing is wider than the window', async () => {
     const folder = path.join(reports.output, 'screenshots');
     mkdirSync(folder, { recursive: true });

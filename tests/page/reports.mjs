@@ -95,6 +95,22 @@ export function tooManyRequests() {
     return run('too_many_requests', 'mnist_cnn', '--limit', '200', '--batch', '20', '--arrivals', '1e9');
 }
 
+/// Blocks of two dense layers, all alike.
+export function encoder(blocks) {
+    mkdirSync(own, { recursive: true });
+    const file = path.join(own, 'encoder.json');
+    const layers = Array.from({ length: 2 * blocks }, (_, i) => {
+        const [part, units] = i % 2 === 0 ? ['up', 96] : ['down', 64];
+        const name = `encoder.layer.${Math.floor(i / 2)}.${part}.dense`;
+        return { name, op: 'dense', inputs: [i === 0 ? 'input' : `encoder.layer.${Math.floor((i - 1) / 2)}.${
+            i % 2 === 0 ? 'down' : 'up'}.dense`], units };
+    });
+    const network = { schema: 'sim.graph/1', name: 'encoder', input: { shape: [64] }, weights: { seed: 1 }, layers,
+        output: layers.at(-1).name };
+    writeFileSync(file, JSON.stringify(network));
+    return run('encoder', '--machine', 'tpu_v1', '--model', file, '--timing-only');
+}
+
 /// A page with all sections that a run may ask for.
 export function allSections() {
     return run('all_sections', 'mnist_cnn', '--limit', '100', '--batch', '20', '--arrivals', '100000', '--power-windows', '50',

@@ -10,6 +10,7 @@ export class Tabulator {
     on() {}
 }
 
+export const DataTreeModule = {};
 export const FilterModule = {};
 export const FormatModule = {};
 export const ResizeColumnsModule = {};

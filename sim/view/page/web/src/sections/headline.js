@@ -63,10 +63,11 @@ function cards(report) {
 function hostShare({ host_share: share, host_at_least: atLeast }) {
     if (!share) return null;
     const names = share.layers.map((layer) => layer.name);
-    const shown = names.length > 4 ? [...names.slice(0, 3), `${grouped(names.length - 3)} more`] : names;
+    const some = names.length > 4 ? [...names.slice(0, 3), `${grouped(names.length - 3)} more`] : names;
+    const shown = share.text ?? (some.length > 1 ? `${some.slice(0, -1).join(', ')} and ${some.at(-1)}` : some[0]);
     return h('p', { class: 'host-share', role: 'note' },
         `${percent(share.macs_share)} of the multiply-accumulates run on the host, not on the chip: `
-        + `${shown.length > 1 ? `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}` : shown[0]}. `
+        + `${shown}. `
         + `Computing them takes ${atLeast ? 'at least ' : ''}${percent(share.seconds_share)} of the time.`);
 }
 
@@ -161,9 +162,17 @@ function hostWork(report) {
         if (seconds === null) return ', not timed: no host given';
         return `, ${report.host_at_least ? 'at least ' : ''}${si(seconds, 's')}`;
     };
-    const texts = operations.map((operation) => (operation.kind === 'segment'
-        ? `Work of the host, in the times above: ${operation.layer}${timeOf(operation)}, ${percent(operation.share)} of the run.`
-        : `Left to the host, not in the times above: ${operation.kind} (${operation.layer})${timeOf(operation)}.`));
+    const { repeated_host_work: groups } = report;
+    const nameOf = ({ name, layer, layers = [] }) => (!name || name === layers[0] ? layer : name);
+    const eachOf = ({ count, least_seconds: least, most_seconds: most }) => (count > 1 ? `, ${grouped(count)} times ${
+        si(least, 's') === si(most, 's') ? si(least, 's') : `${si(least, 's')} to ${si(most, 's')}`}, together` : '');
+    const texts = [
+        ...operations.filter(({ kind }) => kind !== 'segment').map((operation) =>
+            `Left to the host, not in the times above: ${operation.kind} (${operation.layer})${timeOf(operation)}.`),
+        ...(groups ?? operations.filter(({ kind }) => kind === 'segment')).map((work) =>
+            `Work of the host, in the times above: ${nameOf(work)}${eachOf(work)}${timeOf(work)}, ${
+                percent(work.share)} of the run.`),
+    ];
     const made = texts.slice(0, mostRemarks);
     const others = texts.slice(mostRemarks);
     if (others.length > 0) {
