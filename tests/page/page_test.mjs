@@ -718,6 +718,25 @@ test('a network of 200 layers stays usable', async (context) => {
     await shown.leave();
 });
 
+test('the headline has tokens a second, and names and work of the host that are alike as one', async () => {
+    const folder = reports.altered(digits, 'sequence', (its) => {
+        its.sequence = { unit: 'token', length: 128, per_second: 27352 };
+        const layers = Array.from({ length: 24 }, (_, i) => ({ name: `layer.${i}.scores`, macs_per_inference: 7 }));
+        its.host_share = { layers, text: 'layer.*.scores x24', macs_per_inference: 168, macs_share: 0.5, seconds: 0.1, seconds_share: 0.25 };
+        its.host_operations = Array.from({ length: 24 }, (_, i) => segment(i + 1));
+        its.repeated_host_work = [{ name: 'layer.*.scores', count: 24, seconds: 0.024, least_seconds: 0.0005,
+            most_seconds: 0.002, share: 0.125, images: 1 }];
+        its.host_at_least = false;
+    });
+    const shown = await open(browser, page(folder));
+    assert.match(await shown.locator('.card', { hasText: 'Throughput' }).first().innerText(), /; 27,352 tokens a second, 128 an inference/);
+    assert.match(await shown.locator('.host-share').innerText(), /not on the chip: layer\.\*\.scores x24\. Computing them takes 25\.0 %/);
+    const works = (await shown.locator('.remarks li').allInnerTexts()).filter((text) => text.includes('in the times above'));
+    assert.deepEqual(works, ['Work of the host, in the times above: layer.*.scores, 24 times 500 µs to 2.00 ms, together, 24.0 ms, '
+        + '12.5 % of the run.']);
+    await shown.leave();
+});
+
 test('layers that repeat are one row, which opens by click and by key', async () => {
     const folder = reports.encoder(8);
     const its = reports.readReport(folder);

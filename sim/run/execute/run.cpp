@@ -37,6 +37,7 @@
 #include "sim/run/execute/recorders.h"
 #include "sim/run/execute/runs_beside.h"
 #include "sim/run/execute/segment_host.h"
+#include "sim/run/execute/sequence.h"
 #include "sim/run/host.h"
 #include "sim/run/images.h"
 #include "sim/run/input/read.h"
@@ -761,6 +762,7 @@ RunRecord simulate(const RunSpec& spec, const Prepared& prepared, Observer* obse
     record.network = prepared.network;
     record.program.examples = prepared.examples;
     record.program.examples_of_core = prepared.examples_of_core;
+    if (prepared.graph) record.program.sequence = sequence_of(*prepared.graph);
     FailureNotice notice(observer);  // declared after the objects that the observer refers to
     try {
         std::vector<BufferView> views;  // looked up first, so that errors show before the simulation

@@ -155,6 +155,14 @@ struct TensorFacts {
 };
 SYSTOLE_RECORD_FIELDS(TensorFacts, name, shape, scale, zero_point, type)
 
+/// The sequence that the first input of a network is.
+struct SequenceFacts {
+    std::uint64_t length = 0;  ///< of one inference
+    std::string unit;          ///< "token", an index that looks up a row of a table, or "step"
+    bool operator==(const SequenceFacts&) const = default;
+};
+SYSTOLE_RECORD_FIELDS(SequenceFacts, length, unit)
+
 /// The facts about a program that reports use.
 struct ProgramFacts {
     std::uint32_t rows = 0;  ///< of the array that it was made for
@@ -177,6 +185,7 @@ struct ProgramFacts {
     /// Examples of a step, of all cores and of each; 0 where the run does not say which input takes them.
     std::uint64_t examples = 0;
     std::uint64_t examples_of_core = 0;
+    std::optional<SequenceFacts> sequence;  ///< absent of other inputs, and of a program without its network
 
     /// Multiply-accumulates of one inference; 0 for a program that does not state them.
     std::uint64_t macs() const;
@@ -184,7 +193,7 @@ struct ProgramFacts {
 };
 SYSTOLE_RECORD_FIELDS(ProgramFacts, rows, columns, model, batch, inferences, instructions, instruction_bytes,
                       tiles, tile_bytes, memory_bytes, spilled_bytes, weights, layers, tags, inputs, outputs,
-                      has_host_operations, examples, examples_of_core)
+                      has_host_operations, examples, examples_of_core, sequence)
 
 /// The work of a layer, for any processor and one inference.
 struct LayerWork {

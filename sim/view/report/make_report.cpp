@@ -209,6 +209,14 @@ void add_program(Json& json, const run::RunRecord& record) {
     }
 }
 
+/// How many tokens or steps the first input has, and what that makes a second.
+Json sequence_json(const Basis& basis) {
+    const run::SequenceFacts& sequence = *basis.record.program.sequence;
+    std::optional<double> rate = basis.inferences_per_second;
+    if (rate) *rate *= static_cast<double>(sequence.length);
+    return {{"unit", sequence.unit}, {"length", sequence.length}, {"per_second", or_null(rate)}};
+}
+
 /// How fast the simulator itself ran. The only part of a report that differs between equal runs.
 Json simulator(const run::RunRecord& record) {
     const run::Speed& speed = record.speed;
@@ -339,6 +347,7 @@ Json make_report(const run::RunRecord& record, const ReportOptions& options) {
     if (machine.arrays() > 1) json["arrays"] = machine.arrays();
     json["seconds"] = basis.seconds;
     json["inferences_per_second"] = or_null(basis.inferences_per_second);
+    if (program.sequence) json["sequence"] = sequence_json(basis);
     add_figure("seconds_per_batch");
     const std::optional<double> interval = number_at(json, "seconds_per_batch");
     json["interval_ms"] = interval ? Json(milliseconds * *interval) : Json(nullptr);

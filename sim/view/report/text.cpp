@@ -187,7 +187,7 @@ private:
                                *number("configuration.machine.clock_mhz"));
         }
         if (figure.key() == "inferences_per_second") {
-            return inferences_ > 0 ? std::optional(std::string()) : std::nullopt;
+            return inferences_ > 0 ? std::optional(sequence_remark()) : std::nullopt;
         }
         if (figure.key() == "latency_ms") return latency_remark();
         if (figure.key() == "call.warm_ms") return warm_remark();
@@ -213,6 +213,16 @@ private:
     std::string batches() const {
         return number_of_batches() == 1 ? "of the one batch"
                                         : fmt::format("mean of {} batches", grouped(number_of_batches()));
+    }
+
+    /// "27,392 tokens a second, 128 an inference"; empty where the first input is no sequence.
+    std::string sequence_remark() const {
+        const std::optional<double> rate = number("sequence.per_second");
+        if (!rate) return {};
+        const Json& sequence = report_["sequence"];
+        return fmt::format("{} {}s a second, {} an inference", amount(rate, ""),
+                           sequence["unit"].get<std::string>(),
+                           grouped(sequence["length"].get<std::uint64_t>()));
     }
 
     std::optional<std::string> latency_remark() const {

@@ -714,6 +714,23 @@ TEST_CASE("Layers of the host whose names are equal up to numbers are named toge
           "encoder~.self.scores x12, encoder~.context x12, pooler and 2 more");
 }
 
+TEST_CASE("The throughput of a network that takes a sequence says its tokens a second", "[report]") {
+    Finished finished(head + ".model net batch=2 inferences=2\n" + work);
+    CHECK_FALSE(finished.report().contains("sequence"));
+    CHECK_THAT(finished.text({"summary"}), !Catch::Contains("a second"));
+    finished.result.program.sequence = run::SequenceFacts{.length = 128, .unit = "token"};
+    const Json report = finished.report();
+    const auto rate = report["inferences_per_second"].get<double>();
+    CHECK(report["sequence"]["unit"] == "token");
+    CHECK(report["sequence"]["length"] == 128);
+    CHECK(report["sequence"]["per_second"].get<double>() == Approx(128 * rate));
+    CHECK_THAT(finished.text({"summary"}),
+               Catch::Contains(fmt::format("{} tokens a second, 128", report::amount(128 * rate, ""))));
+    // A run without a figure of its speed has no rate.
+    finished.result.program.inferences = 0;
+    CHECK(finished.report()["sequence"]["per_second"].is_null());
+}
+
 TEST_CASE("Many segments of the host that are alike are one, with the range of their times", "[report]") {
     Json operations = Json::array();
     const auto add = [&](const std::string& name, const std::vector<std::string>& layers, double seconds) {

@@ -14,7 +14,11 @@ const batchesIn = ({ inferences, batch }) => Math.ceil(inferences / batch);
 /// What stands below a figure, by its key, where the list of figures has no words for it; nothing where it has no card.
 /// Reports of earlier versions do not have all keys.
 const wordsOn = {
-    inferences_per_second: ({ inferences, seconds }) => `${counted(inferences, 'inference')} in ${si(seconds, 's')}`,
+    inferences_per_second({ inferences, seconds, sequence }) {
+        const rate = isNumber(sequence?.per_second)
+            ? `; ${grouped(sequence.per_second)} ${sequence.unit}s a second, ${grouped(sequence.length)} an inference` : '';
+        return `${counted(inferences, 'inference')} in ${si(seconds, 's')}${rate}`;
+    },
     latency_ms(report) {
         const batches = batchesIn(report);
         const meaning = batches === 1 ? 'the one batch'
