@@ -53,6 +53,12 @@ Encoding encoding_of(const Range& range, DataType type) {
     return {scale, Encoding{scale, 0, type}.stored(-double{range.minimum}), type};
 }
 
+std::optional<float> end_without_size(const Range& range) {
+    if (!std::isfinite(range.minimum)) return range.minimum;
+    if (!std::isfinite(range.maximum)) return range.maximum;
+    return std::nullopt;
+}
+
 ScaleAxis scale_axis(const Value& value) {
     ScaleAxis scales;
     if (!value.quantization || !value.quantization->axis) return scales;

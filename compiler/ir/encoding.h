@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,9 @@ Encoding encoding_of(const Value& value);
 /// The encoding that covers the range and represents 0 exactly: unsigned bytes, or 16 bits in two's
 /// complement with zero point 0.
 Encoding encoding_of(const Range& range, DataType type = DataType::Uint8);
+
+/// The end of a range that is infinite or not a number; no integers can store such a range.
+std::optional<float> end_without_size(const Range& range);
 
 /// The real numbers that the stored numbers of a quantized value with one scale stand for.
 std::vector<float> real_numbers(std::span<const std::int32_t> stored, const Value& value);

@@ -28,7 +28,7 @@ struct ResultType {
     std::optional<Quantization> quantization = {};
 };
 
-/// The range of a value's real numbers; it always includes 0.
+/// The range of a value's real numbers; it always includes 0. An end is NaN where one of the numbers is.
 struct Range {
     float minimum = 0.0F;
     float maximum = 0.0F;

@@ -39,6 +39,9 @@ DataType Quantizer::type(ValueId id) const {
 ir::Encoding Quantizer::encoding(ValueId id, DataType type) const {
     const std::optional<ir::Range>& range = graph_.values[id].range;
     if (!range) fail(id, "it has no range; quantization needs that of each activation");
+    if (const auto wrong = ir::end_without_size(*range)) {
+        fail(id, fmt::format("it gives {} on a calibration input; results must be finite", *wrong));
+    }
     return encoding_of(*range, type);
 }
 

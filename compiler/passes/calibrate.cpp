@@ -8,11 +8,13 @@
 #include <cstddef>
 #include <future>
 #include <limits>
+#include <optional>
 #include <span>
 #include <stdexcept>
 
 #include "base/message_text.h"
 #include "compiler/ir/border_values.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/equalize_channels.h"
@@ -44,6 +46,12 @@ Range widened(const Range& range, float value) {
     return {value < range.minimum ? value : range.minimum, value > range.maximum ? value : range.maximum};
 }
 
+/// NaN counts as smaller and as larger than any number, so that it stays seen.
+Range union_with(const Range& range, const Range& other) {
+    return {std::isnan(other.minimum) ? other.minimum : std::min(range.minimum, other.minimum),
+            std::isnan(other.maximum) ? other.maximum : std::max(range.maximum, other.maximum)};
+}
+
 void widen_channels(std::vector<Range>& channels, std::span<const float> values) {
     for (std::size_t first = 0; first < values.size(); first += channels.size()) {
         for (std::size_t c = 0; c < channels.size(); ++c) {
@@ -65,32 +73,34 @@ Observations observe_some(const Observed& observed, std::span<const std::span<co
             seen.channels[id].resize(graph.values[id].shape.extents().back());
         }
     }
+    const ir::BorderValues border(graph);
+    // What the host alone computes, in floats, may be infinite, as the numbers of masked places are before a
+    // softmax. The quantizer refuses to store such numbers.
     const auto observe = [&](ir::ValueId value_id, std::span<const float> values) {
-        Range range = seen.ranges[value_id];
-        bool finite = true;
+        Range range;
+        bool has_nan = false;
         for (const float value : values) {
             range = widened(range, value);
-            finite &= std::abs(value) <= std::numeric_limits<float>::max();
+            has_nan |= std::isnan(value);
         }
-        seen.ranges[value_id] = range;
+        if (has_nan) range = {std::numeric_limits<float>::quiet_NaN(), range.maximum};
+        const bool is_border = border.is_input(value_id) || border.is_output(value_id);
+        const std::optional<float> wrong = ir::end_without_size(range);
+        if (wrong && (is_border || !seen.channels[value_id].empty())) {
+            throw ModelError(fmt::format(
+                "{}: layer {}: it gives {} on a calibration input; results must be finite", graph.name,
+                in_quotes(graph.values[value_id].name), *wrong));
+        }
+        seen.ranges[value_id] = union_with(seen.ranges[value_id], range);
         if (!seen.channels[value_id].empty()) widen_channels(seen.channels[value_id], values);
         if (observed.histograms) seen.histograms[value_id].add(values);
-        if (finite) return;
-        const auto wrong =
-            std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-        throw ModelError(
-            fmt::format("{}: layer {}: it gives {} on a calibration input; results must be finite",
-                        graph.name, in_quotes(graph.values[value_id].name), *wrong));
     };
     reference::execute(graph, inputs, count, observe);
     return seen;
 }
 
 void widen(std::span<Range> ranges, std::span<const Range> others) {
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-        ranges[i].minimum = std::min(ranges[i].minimum, others[i].minimum);
-        ranges[i].maximum = std::max(ranges[i].maximum, others[i].maximum);
-    }
+    for (std::size_t i = 0; i < ranges.size(); ++i) ranges[i] = union_with(ranges[i], others[i]);
 }
 
 /// Observes the activations over all inputs.
@@ -168,7 +178,8 @@ Range range_of(const ir::Graph& graph, ir::ValueId id, const Observations& seen,
                const operators::ElementFunction& function) {
     const Range& all = seen.ranges[id];
     // 16 bits have steps enough for all numbers.
-    if (seen.histograms.empty() || graph.values[id].stored_as != DataType::Uint8) return all;
+    if (seen.histograms.empty() || graph.values[id].stored_as != DataType::Uint8 || ir::end_without_size(all))
+        return all;
     switch (method) {
         case CalibrationMethod::MinMax:
             return all;

@@ -1,14 +1,20 @@
 #include "compiler/passes/quantize.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
 
 #include "compiler/ir/model_error.h"
+#include "compiler/passes/calibrate.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/reference/executor.h"
 #include "compiler/target/tpu_v1/lowering/lowering.h"
 #include "tests/support/graphs.h"
 #include "tests/support/random_runs.h"
+#include "tests/support/text_graphs.h"
 #include "tests/unit/compiler/passes/compare.h"
 
 using namespace systole;
@@ -263,6 +269,44 @@ TEST_CASE("Quantization without usable calibration inputs is refused", "[compile
     calibration.inputs[7] = std::numeric_limits<float>::infinity();
     CHECK_THROWS_WITH(quantized(graph, calibration),
                       "made: layer \"input\": it gives inf on a calibration input; results must be finite");
+}
+
+TEST_CASE("Numbers that the host alone computes may be infinite or NaN, those that are stored may not",
+          "[compiler][passes]") {
+    const auto masked = [](const std::string& mask) {
+        return tests::graph_of_text(
+            "graph \"masked\"\ninputs %0, %1\noutputs %6\n"
+            "%0 float32 1x2x2 \"a\"\n%1 float32 1x2x2 \"b\"\n%2 float32 1x2x2 \"scores\"\n"
+            "%3 float32 1x2x2 \"mask\" = " +
+            mask +
+            "\n%4 float32 1x2x2 \"hidden\"\n%5 float32 1x2x2 \"weights\"\n%6 float32 1x2x2 "
+            "\"y\"\n%2 = matrix_product(%0, %1) \"scores\"\n%4 = add(%2, %3) \"hidden\"\n%5 = "
+            "softmax(%4) \"weights\"\n%6 = matrix_product(%5, %1) \"y\"\n");
+    };
+    const std::vector<float> a{0.5F, -1.0F, 1.0F, 0.25F};
+    const std::vector<float> b{1.0F, 0.5F, -0.5F, 1.0F};
+    const Calibration calibration{.inputs = a, .count = 1, .encoding = {}, .further_inputs = {b}};
+    const ir::Graph graph = masked("[0.0, -inf, 0.0, 0.0]");
+    const ir::Graph ranges = passes::calibrate(graph, calibration);
+    CHECK(ranges.values[4].range == ir::Range{-std::numeric_limits<float>::infinity(), 1.0F});
+    const ir::Graph stored = passes::quantize(ranges, {});
+    REQUIRE(ir::find_fault(stored).value_or("") == "");
+    const auto hidden = std::ranges::find(stored.values, "hidden", &ir::Value::name);
+    REQUIRE(hidden != stored.values.end());
+    CHECK(hidden->type == DataType::Float32);
+    // NaN, which is neither above nor below a number, goes on to the network's output.
+    CHECK_THROWS_WITH(passes::calibrate(masked("bytes 000000000000c07f0000000000000000"), calibration),
+                      "masked: layer \"y\": it gives nan on a calibration input; results must be finite");
+    // A table stores what it reads.
+    const Graph table = [] {
+        Graph made = tests::graph_of({1, 1, 4});
+        const NodeId logarithm = made.append("logarithm", tests::op("log"), {0});
+        made.append("back", tests::op("exp"), {logarithm});
+        return made;
+    }();
+    CHECK_THROWS_WITH(quantized(table, {.inputs = {1.0F, 0.5F, 0.0F, 2.0F}, .count = 1, .encoding = {}}),
+                      "made: layer \"logarithm\": it gives -inf on a calibration input; results must be "
+                      "finite");
 }
 
 TEST_CASE("A network without a layer gives its input", "[compiler][passes]") {
