@@ -13,6 +13,7 @@
 #include "compiler/operators/leading_axes.h"
 #include "compiler/operators/matrix_product/keras_attention.h"
 #include "compiler/operators/matrix_product/keras_products.h"
+#include "compiler/operators/matrix_product/onnx_einsum.h"
 #include "compiler/operators/strided.h"
 #include "compiler/operators/weighted.h"
 #include "compiler/operators/words.h"
@@ -156,6 +157,7 @@ public:
                                                    {"activation", "a function of the result"}},
                                           .build = read_json_product}};
         for (ir::LayerKind& kind : keras_product_layers()) kinds.push_back(std::move(kind));
+        kinds.push_back(onnx_einsum());
         for (ir::LayerKind& kind : keras_attention_layers()) kinds.push_back(std::move(kind));
         return kinds;
     }
