@@ -66,7 +66,9 @@ DataType type_of_element(const ir::LayerReader& layer) {
 
 /// ONNX ConstantOfShape: the attribute holds one element; without it, it is 0 in float32.
 ir::Results read_constant_of_shape(ir::LayerReader& layer) {
-    const ir::Shape shape = shape_from(layer, constant_integers(layer, 0));
+    // A shape without extents is that of one number. It has no elements, and counts as left out.
+    const ir::Shape shape =
+        shape_from(layer, constant_integers_if_any(layer, 0).value_or(std::vector<std::int64_t>()));
     check_elements(layer, shape);
     const auto reals = layer.numbers("value").value_or(std::vector<double>{0.0});
     if (reals.size() != 1) layer.fail("value", "it must have one element");

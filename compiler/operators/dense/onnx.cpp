@@ -175,11 +175,13 @@ bool is_one_matrix(const ir::Shape& shape) {
     return rank <= 2 || std::uint64_t{shape[rank - 2]} * shape[rank - 1] == shape.elements();
 }
 
-bool are_computed(const ir::LayerReader& layer) {
-    return !layer.value(input_of(layer, 0)).constant && !layer.value(input_of(layer, 1)).constant;
+/// Neither input is a constant, or both are, whose product is computed while the file is read.
+bool are_alike(const ir::LayerReader& layer) {
+    return layer.value(input_of(layer, 0)).constant.has_value() ==
+           layer.value(input_of(layer, 1)).constant.has_value();
 }
 
-/// The product of two computed inputs. A vector is a row if it is the first one, else a column, whose axis of
+/// The product of two computed inputs, or of two constants. A vector is a row if it is the first one, else a column, whose axis of
 /// 1 the result does not have.
 ir::ValueId read_computed_product(ir::LayerReader& layer) {
     std::vector<ir::ValueId> factors;
@@ -197,7 +199,7 @@ ir::ValueId read_computed_product(ir::LayerReader& layer) {
 }
 
 ir::Results read_matrix_product(ir::LayerReader& layer) {
-    if (are_computed(layer)) return read_computed_product(layer);
+    if (are_alike(layer)) return read_computed_product(layer);
     const Sides sides = sides_of(layer, 0, 1);
     const ir::ValueId given = layer.inputs()[sides.matrix];
     if (layer.value(given).constant && !is_one_matrix(layer.value(given).shape)) {
@@ -233,7 +235,7 @@ std::optional<ir::ValueId> bias_of(ir::LayerReader& layer, ir::ValueId id, std::
     return layer.constant("bias", {outputs}, std::vector<float>(outputs, number));
 }
 
-/// alpha * A * B + beta * C of two computed matrices.
+/// alpha * A * B + beta * C of two computed matrices, or two constant ones.
 ir::ValueId read_computed_gemm(ir::LayerReader& layer) {
     const auto times = [&](ir::ValueId value, const char* key) {
         const float factor = layer.number(key, 1.0F);
@@ -250,7 +252,7 @@ ir::ValueId read_computed_gemm(ir::LayerReader& layer) {
 }
 
 ir::Results read_gemm(ir::LayerReader& layer) {
-    if (are_computed(layer)) return read_computed_gemm(layer);
+    if (are_alike(layer)) return read_computed_gemm(layer);
     const Sides sides = sides_of(layer, 0, 1);
     ir::ValueId rows = layer.inputs()[sides.activation];
     ir::ValueId matrix = constant_input(layer, sides.matrix, "weights");

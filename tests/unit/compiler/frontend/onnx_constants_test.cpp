@@ -465,3 +465,45 @@ TEST_CASE("ONNX's ConstantOfShape has the type of its value", "[compiler][operat
     CHECK(run_in_file_order(model.read(), {1, 2, 3}) ==
           (is_true ? std::vector<float>{1, 2, 3} : std::vector<float>{0, 0, 0}));
 }
+
+TEST_CASE("ONNX's MatMul and Gemm of two constants are constants", "[compiler][operators]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(40); ++seed) {
+        INFO("seed " << seed);
+        NodeDraw draw(seed);
+        const std::int64_t rows = draw.number(1, 4);
+        const std::int64_t inner = draw.number(1, 4);
+        const std::int64_t columns = draw.number(1, 4);
+        const std::int64_t batches = draw.number(1, 3);
+        const bool is_gemm = draw.number(0, 1) == 0;
+        const std::int64_t all = is_gemm ? 1 : batches;
+        const std::vector<float> a = draw.values(rows * inner);
+        const std::vector<float> b = draw.values(all * inner * columns);
+        const std::vector<float> x = draw.values(all * rows * columns);
+        OnnxModel model;
+        const Extents of_result = is_gemm ? Extents{rows, columns} : Extents{all, rows, columns};
+        const Extents of_b = is_gemm ? Extents{inner, columns} : Extents{all, inner, columns};
+        model.input("x", of_result).floats("a", {rows, inner}, a).floats("b", of_b, b).output("y");
+        model.node(is_gemm ? "Gemm" : "MatMul", {"a", "b"}, {"p"});
+        model.node("Add", {"x", "p"}, {"y"});
+        std::vector<float> expected =
+            products(a, b, static_cast<std::size_t>(all), static_cast<std::size_t>(rows),
+                     static_cast<std::size_t>(inner), static_cast<std::size_t>(columns));
+        for (std::size_t i = 0; i < x.size(); ++i) expected[i] += x[i];
+        const ir::Graph graph = model.read();
+        REQUIRE(graph.nodes.size() == 1);
+        check_near(run_in_file_order(graph, x), expected);
+    }
+}
+
+TEST_CASE("ONNX's ConstantOfShape without extents is one number", "[compiler][operators]") {
+    OnnxModel model;
+    model.input("x", {1, 3}).output("y");
+    model.tensor("shape", TensorProto::INT64, {0});
+    auto& node = model.node("ConstantOfShape", {"shape"}, {"c"});
+    auto& value = *tests::attribute(node, "value", ::onnx::AttributeProto::TENSOR).mutable_t();
+    value.set_data_type(TensorProto::FLOAT);
+    value.add_dims(1);
+    value.add_float_data(2.5F);
+    model.node("Mul", {"x", "c"}, {"y"});
+    check_near(run_in_file_order(model.read(), {1, 2, 3}), {2.5F, 5, 7.5F});
+}
