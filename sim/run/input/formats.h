@@ -34,8 +34,9 @@ struct Array {
     Values values;
 };
 
-/// Reads a NumPy file whose numbers are |u1 (pixels), |i1, <i2, <i4 or <i8 (which must fit in 32 bits), <f2,
-/// <f4 or <f8 (which must be finite as 32-bit floats), little- or big-endian, row-major or column-major.
+/// Reads a NumPy file whose numbers are |u1 (pixels), |b1 (real numbers 0 and 1), |i1, <i2, <i4 or <i8 (which
+/// must fit in 32 bits), <f2, <f4 or <f8 (which must be finite as 32-bit floats), little- or big-endian,
+/// row-major or column-major.
 /// Throws InputError.
 Array read_npy_array(ByteStream& stream);
 

@@ -38,6 +38,15 @@ std::vector<float> read_halves(ByteStream& stream, std::uint64_t size) {
     return finite(std::move(values), stream.file());
 }
 
+/// Truth values as the real numbers 0 and 1: as bytes, they would be pixels.
+Values read_truths(ByteStream& stream, std::uint64_t size) {
+    const std::vector<std::uint8_t> bytes = stream.read_values<std::uint8_t>(size, "NPY data");
+    std::vector<float> numbers(bytes.size());
+    std::ranges::transform(bytes, numbers.begin(),
+                           [](std::uint8_t byte) { return byte == 0 ? 0.0F : 1.0F; });
+    return numbers;
+}
+
 /// Integers of more values than int32 has, which must be among its values.
 template <typename T>
 Values read_long_integers(ByteStream& stream, std::uint64_t size) {
@@ -67,11 +76,12 @@ Values read_floats(ByteStream& stream, std::uint64_t size) {
     return finite(stream.read_values<T>(size, "NPY data"), stream.file());
 }
 
-constexpr std::array<ArrayFormat, 11> array_formats{{
+constexpr std::array<ArrayFormat, 12> array_formats{{
     {"|u1", 1, read_as_is<std::uint8_t>},
     {"<f4", 4, read_floats<float>},
     {"<f8", 8, read_floats<double>},
     {"<f2", 2, [](ByteStream& stream, std::uint64_t size) { return Values(read_halves(stream, size)); }},
+    {"|b1", 1, read_truths},
     {"|i1", 1, read_as_is<std::int8_t>},
     {"<i2", 2, read_as_is<std::int16_t>},
     {"<i4", 4, read_as_is<std::int32_t>},
@@ -214,8 +224,8 @@ Array read_npy_array(ByteStream& stream) {
     const auto format = std::ranges::find(array_formats, header.descr, &ArrayFormat::descr);
     if (format == array_formats.end()) {
         throw InputError(
-            fmt::format("{}: element type is '{}'; arrays have '|u1' (pixels), '<f4', '<f8', '<f2', '|i1', "
-                        "'<i2', '<u2', '<i4', '<u4', '<i8' or '<u8'",
+            fmt::format("{}: element type is '{}'; arrays have '|u1' (pixels), '|b1', '<f4', '<f8', '<f2', "
+                        "'|i1', '<i2', '<u2', '<i4', '<u4', '<i8' or '<u8'",
                         stream.file(), header.descr));
     }
     const std::uint64_t size = checked_elements(header, format->bytes, stream.file());

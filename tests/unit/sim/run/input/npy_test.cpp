@@ -118,6 +118,13 @@ TEST_CASE("NPY labels of every integer type have its largest number", "[input][n
     CHECK(of_largest(std::uint64_t{4294967295}, "<u8") == 4294967295);
 }
 
+TEST_CASE("NPY truth values are the real numbers 0 and 1, not pixels", "[input][npy]") {
+    const Images images = parse_images(npy("|b1", "(1, 3)", {0, 1, 255}), "a.npy");
+    REQUIRE(images.pixels() == nullptr);
+    REQUIRE(images.floats() != nullptr);
+    CHECK(*images.floats() == std::vector<float>{0, 1, 1});
+}
+
 TEST_CASE("NPY labels outside 0 to 2^32 - 1 are refused", "[input][npy]") {
     constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
     CHECK(parse_labels(npy("<i8", "(1,)", i8({most})), "l") == std::vector<std::uint32_t>{0xFFFFFFFF});
@@ -130,8 +137,8 @@ TEST_CASE("NPY labels outside 0 to 2^32 - 1 are refused", "[input][npy]") {
 
 TEST_CASE("NPY types and shapes that are not supported are named in the error", "[input][npy]") {
     CHECK(error_of([] { parse_images(npy("<f16", "(1, 1)", counted(16)), "a"); }) ==
-          "a: element type is '<f16'; arrays have '|u1' (pixels), '<f4', '<f8', '<f2', '|i1', '<i2', '<u2', "
-          "'<i4', '<u4', '<i8' or '<u8'");
+          "a: element type is '<f16'; arrays have '|u1' (pixels), '|b1', '<f4', '<f8', '<f2', '|i1', "
+          "'<i2', '<u2', '<i4', '<u4', '<i8' or '<u8'");
     CHECK(error_of([] { parse_images(npy("<c8", "(1, 1)", counted(8)), "a"); }).find("'<c8'") !=
           std::string::npos);
     CHECK(error_of([] { parse_labels(npy("<f4", "(1,)", counted(4)), "l"); }) ==
