@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/message_text.h"
@@ -37,14 +36,6 @@ void check_types(const ir::Graph& graph) {
 }
 
 }  // namespace
-
-bool is_program(const ir::Graph& graph) {
-    const auto is_on_words = [](const ir::Node& node) { return node.op->name().starts_with("word_"); };
-    // A program that only moves words has no such node; its borders say that they are words.
-    return !graph.state.empty() || std::ranges::any_of(graph.nodes, is_on_words) ||
-           std::ranges::any_of(graph.values,
-                               [](const ir::Value& value) { return value.file_type.has_value(); });
-}
 
 ir::Graph compute_in_words(const ir::Graph& graph, const ir::WordsOptions& options) {
     check_types(graph);

@@ -5,10 +5,6 @@
 
 namespace systole::passes {
 
-/// Whether a graph is a program: it has nodes on words already, or state. It states what is computed, and no
-/// other pass changes it.
-bool is_program(const ir::Graph& graph);
-
 /// The float graph as primitives whose attributes state every bit of their results
 /// (compiler/operators/words.h), by the rule of each operator. Throws ModelError if a node or a value is not
 /// in float32, or if an operator has no rule.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/message_text.h"
+#include "compiler/ir/program.h"
 #include "compiler/passes/absorb_border_conversions.h"
 #include "compiler/passes/absorb_constants.h"
 #include "compiler/passes/check_chip_limits.h"
@@ -142,7 +143,7 @@ ir::Graph prepare(const ir::Graph& graph, Calibration calibration, const PassObs
 
 ir::Graph prepare_in_words(const ir::Graph& graph, ir::WordsOptions options, const PassObserver& observer) {
     check_inferences(graph);
-    return preparation_in_words(std::move(options), is_program(graph)).run(graph, observer);
+    return preparation_in_words(std::move(options), ir::is_program(graph)).run(graph, observer);
 }
 
 }  // namespace systole::passes

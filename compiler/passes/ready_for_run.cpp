@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "compiler/ir/program.h"
 #include "compiler/passes/check_chip_limits.h"
-#include "compiler/passes/compute_in_words.h"
 #include "compiler/passes/drop_weights.h"
 #include "compiler/passes/move_transposes.h"
 #include "compiler/passes/pass_manager.h"
@@ -14,7 +14,7 @@ namespace systole::passes {
 ir::Graph ready_for_run(ir::Graph graph, const RunNeeds& needs) {
     check_chip_limits(graph);
     PassManager passes;
-    if (!is_program(graph)) passes.add("move_transposes", move_transposes);
+    if (!ir::is_program(graph)) passes.add("move_transposes", move_transposes);
     if (needs.timing_only) passes.add("drop_weights", drop_weights);
     if (const std::uint32_t factor = needs.image_factor; factor != 1) {
         passes.add_enlarging("scale_images", factor,

@@ -147,14 +147,14 @@ OutputArray whole_array(const isa::Program& program, const std::vector<std::uint
 }  // namespace
 
 OutputArray array_of_words(const isa::Program& program, const ir::Value* output,
-                           std::vector<std::uint32_t> words, std::size_t number) {
+                           std::vector<std::uint32_t> words, std::size_t number, bool keeps_first_axis) {
     // Programs of several replicas have no order of axes of their own.
     if (program.arrays && program.arrays->replicas > 1) return whole_array(program, words, number);
     const isa::BorderTensor& tensor = program.outputs.at(number);
     const OutputAxes axes = output != nullptr ? axes_of(*output) : OutputAxes{.extents = tensor.shape};
     std::vector<std::uint64_t> shape;
     const std::uint64_t inferences = isa::inferences_of_output(program, number);
-    if (inferences != 1) shape.push_back(inferences);
+    if (inferences != 1 || (keeps_first_axis && axes.has_batch)) shape.push_back(inferences);
     for (const std::uint32_t extent : input::permuted(axes.extents, axes.file_axes)) shape.push_back(extent);
     words = input::permuted(std::move(words), inferences, axes.extents, axes.file_axes);
     return array_in_format(output != nullptr ? output->name : tensor.name, std::move(shape), tensor.type,

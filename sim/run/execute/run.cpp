@@ -16,6 +16,7 @@
 #include "base/input_file.h"
 #include "base/message_text.h"
 #include "compiler/compile.h"
+#include "compiler/ir/program.h"
 #include "compiler/reference/executor.h"
 #include "hw/common/fan_out.h"
 #include "hw/isa/assembly.h"
@@ -498,6 +499,7 @@ void add_arrays(RunRecord& record, const Prepared& prepared, hw::System& system)
     const bool with_predictions = record.spec.data.labels || record.spec.data.label_names;
     std::vector<OutputArray> arrays;
     std::vector<DataType> types;  // of the network; files have float32 for bfloat16
+    const bool is_network = prepared.graph && !ir::is_program(*prepared.graph);
     for (std::size_t i = 0; i < program.outputs.size(); ++i) {
         const std::span<const std::uint8_t> bytes = system.host_bytes(*buffers.at(i));
         std::vector<std::uint32_t> words(bytes.size() / isa::word_bytes);
@@ -505,7 +507,7 @@ void add_arrays(RunRecord& record, const Prepared& prepared, hw::System& system)
         if (i == main) record.answers.outputs = read_word_outputs(program, words, i, with_predictions);
         const ir::Value* const value =
             prepared.graph ? &prepared.graph->values[prepared.graph->outputs.at(i)] : nullptr;
-        arrays.push_back(array_of_words(program, value, std::move(words), i));
+        arrays.push_back(array_of_words(program, value, std::move(words), i, is_network));
         types.push_back(program.outputs[i].type);
     }
     add_constant_arrays(program, arrays, types);

@@ -401,6 +401,9 @@ TEST_CASE("An output of words is an array of its format, without a single infere
     value = {.name = "z", .shape = {1, 2, 3}, .type = DataType::Int32, .file_axes = {0, 2, 1}};
     const run::OutputArray turned = run::array_of_words(program, &value, {1, 2, 3, 4, 5, 6}, 0);
     CHECK(turned.shape == std::vector<std::uint64_t>{3, 2});
+    // The file of a network has the first axis.
+    CHECK(run::array_of_words(program, &value, {1, 2, 3, 4, 5, 6}, 0, true).shape ==
+          std::vector<std::uint64_t>{1, 3, 2});
     CHECK(turned.stored == std::vector<std::uint8_t>{1, 4, 2, 5, 3, 6});
     const run::OutputArray large{.name = "l",
                                  .shape = {20},
