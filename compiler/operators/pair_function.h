@@ -136,6 +136,8 @@ public:
     /// A node with one constant number becomes a lookup; others stay on float32, for the host.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
     bool takes_words() const override { return definition_.integer_words != nullptr; }
+    /// Whether the results are truth values.
+    bool is_comparison() const { return definition_.integers_to_truth != nullptr; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:
@@ -148,7 +150,6 @@ protected:
     virtual void scale_result(const ir::NodeView& /*node*/, std::span<std::int32_t> /*numbers*/) const {}
 
 private:
-    bool is_comparison() const { return definition_.integers_to_truth != nullptr; }
     void compute_on_integers(const TensorCall& call) const;
 
     PairDefinition definition_;

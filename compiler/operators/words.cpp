@@ -38,10 +38,6 @@ bool is_word_type(DataType type) {
     return type == DataType::Float32 || type == DataType::Bfloat16 || type == DataType::Int32;
 }
 
-DataType type_in_words(const ir::Value& value) {
-    return value.type == DataType::Uint8 && !value.quantization ? DataType::Int32 : value.type;
-}
-
 void check_word_types(const ir::NodeView& node) {
     for (std::size_t i = 0; i < node.node().inputs.size(); ++i) checked_for_words(node.input(i));
     for (std::size_t i = 0; i < node.node().outputs.size(); ++i) checked_for_words(node.output(i));

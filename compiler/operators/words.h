@@ -18,9 +18,6 @@ namespace systole::operators {
 /// Whether graphs in words have values of a type: float32, bfloat16 and int32. Integers without a sign and
 /// truth values are int32 there: the operations say what a word is.
 bool is_word_type(DataType type);
-/// The type of the words that have a value's numbers: truth values, which are uint8 in other graphs, are
-/// int32.
-DataType type_in_words(const ir::Value& value);
 /// Throws ModelError unless all values of a node have such types.
 void check_word_types(const ir::NodeView& node);
 /// Throws ModelError unless all values of a node are float32 or bfloat16.

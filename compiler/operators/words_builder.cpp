@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/message_text.h"
-#include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
 #include "hw/math/floats/float_values.h"
@@ -38,17 +37,6 @@ ir::Value settled_constant(ir::Value value) {
     if (!value.constant->is_known()) return value;
     if (value.type == DataType::Float32) value.constant = settled<float>(*value.constant);
     if (value.type == DataType::Bfloat16) value.constant = settled<std::uint16_t>(*value.constant);
-    return value;
-}
-
-/// A constant of truth values as words.
-ir::Value integer_constant(ir::Value value) {
-    if (value.constant->is_known()) {
-        std::vector<std::int32_t> numbers(value.shape.elements());
-        widen(value.constant->bytes().data(), value.type, numbers);
-        value.constant = ir::Constant::of(std::move(numbers));
-    }
-    value.type = DataType::Int32;
     return value;
 }
 
@@ -101,8 +89,7 @@ ir::ValueId WordsBuilder::words_of(ir::ValueId id) {
     const ir::Value& value = graph_.values[id];
     if (!value.constant) throw std::logic_error(fmt::format("{} is not computed in words yet", value.name));
     words_[id] = static_cast<ir::ValueId>(result_.values.size());
-    result_.values.push_back(type_in_words(value) == value.type ? settled_constant(value)
-                                                                : integer_constant(value));
+    result_.values.push_back(settled_constant(value));
     return *words_[id];
 }
 
@@ -252,7 +239,7 @@ void WordsBuilder::set(ir::ValueId id, ir::ValueId words) {
     words_[id] = words;
     if (is_taken) return;
     ir::Value& named = result_.values[words];
-    if (named.shape != of.shape || named.type != type_in_words(of)) {
+    if (named.shape != of.shape || named.type != of.type) {
         throw std::logic_error(
             fmt::format("{} was {} and is {}", of.name, to_text(of.shape), to_text(named.shape)));
     }
@@ -276,7 +263,7 @@ void WordsBuilder::copy(const ir::Node& node, const std::vector<ir::NamedAttribu
     }
     std::vector<ir::ResultType> types;
     for (const ir::ValueId output : node.outputs)
-        types.push_back({type_in_words(graph_.values[output]), graph_.values[output].quantization});
+        types.push_back({graph_.values[output].type, graph_.values[output].quantization});
     ir::ValueId result =
         append(node.op->name(), std::move(attributes), std::move(inputs), node.stated_data, std::move(types));
     for (const ir::ValueId output : node.outputs) set(output, result++);

@@ -3,26 +3,72 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/message_text.h"
+#include "compiler/ir/border_values.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/pair_function.h"
 #include "compiler/operators/words.h"
 #include "compiler/operators/words_builder.h"
 
 namespace systole::passes {
 namespace {
 
+/// Whether results in uint8 are truth values, if inputs in uint8 are.
+bool gives_truths(const ir::Node& node) {
+    if (const auto* const pair = dynamic_cast<const operators::PairFunctionOperator*>(node.op)) {
+        return pair->is_comparison();
+    }
+    if (node.is("cast")) return node.integer("truth") != 0;
+    return node.is("where") || operators::operator_of(node).moves_elements();
+}
+
+/// The constant of truth values as words; nullopt if it has other numbers.
+std::optional<ir::Constant> truths_as_words(const ir::Constant& constant) {
+    if (!constant.is_known()) return constant;
+    const std::span<const std::uint8_t> bytes = constant.bytes();
+    if (std::ranges::any_of(bytes, [](std::uint8_t byte) { return byte > 1; })) return std::nullopt;
+    return ir::Constant::of(std::vector<std::int32_t>(bytes.begin(), bytes.end()));
+}
+
+/// The graph with the truth values inside of it, which networks have in uint8, as words. Values of uint8 that
+/// may be other numbers stay.
+ir::Graph with_truths_as_words(ir::Graph graph) {
+    const ir::BorderValues border(graph);
+    const auto is_of_bytes = [&](ir::ValueId id) {
+        return graph.values[id].type == DataType::Uint8 && !graph.values[id].quantization;
+    };
+    for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
+        ir::Value& value = graph.values[id];
+        if (!is_of_bytes(id) || !value.constant) continue;
+        auto words = truths_as_words(*value.constant);
+        if (!words) continue;
+        value.constant = *std::move(words);
+        value.type = DataType::Int32;
+    }
+    for (const ir::Node& node : graph.nodes) {
+        if (!gives_truths(node) || std::ranges::any_of(node.inputs, is_of_bytes)) continue;
+        for (const ir::ValueId id : node.outputs) {
+            if (is_of_bytes(id) && !border.is_output(id)) graph.values[id].type = DataType::Int32;
+        }
+    }
+    return graph;
+}
+
 /// Networks whose authors quantized them have other machines. Of the others, only nodes that work on words
-/// have values of other types than float32; truth values do not cross the network's border.
+/// have values of other types than float32.
 void check_types(const ir::Graph& graph) {
     const auto check = [&](ir::ValueId id, bool takes_words) {
         const ir::Value& value = graph.values[id];
         if (value.constant || value.type == DataType::Float32) return;
-        const bool is_at_border = ir::is_input(graph, id) || ir::is_output(graph, id);
-        const DataType type = is_at_border ? value.type : operators::type_in_words(value);
-        if (takes_words && operators::is_word_type(type) && !value.quantization) return;
+        if (takes_words && operators::is_word_type(value.type) && !value.quantization) return;
         throw ModelError(
             fmt::format("{}: its value {} is {}; machines with a tensor core compute in bfloat16 "
                         "and float32, and their networks must be in float32",
@@ -37,7 +83,8 @@ void check_types(const ir::Graph& graph) {
 
 }  // namespace
 
-ir::Graph compute_in_words(const ir::Graph& graph, const ir::WordsOptions& options) {
+ir::Graph compute_in_words(const ir::Graph& given, const ir::WordsOptions& options) {
+    const ir::Graph graph = with_truths_as_words(given);
     check_types(graph);
     operators::WordsBuilder builder(graph, options);
     for (const ir::Node& node : graph.nodes) builder.add(node);

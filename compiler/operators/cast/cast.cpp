@@ -111,16 +111,15 @@ public:
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const ir::ValueId input = builder.input_of(node);
         const DataType from = builder.value(input).type;
-        const DataType stated = builder.view(node).output().type;
+        const DataType to = builder.view(node).output().type;
         const bool is_truth = node.integer("truth") != 0;
-        const DataType to = is_truth && stated == DataType::Uint8 ? DataType::Int32 : stated;
         const bool is_of_words = is_word_type(from) && from != DataType::Bfloat16 &&
                                  (to == DataType::Int32 || to == DataType::Float32);
         if (!is_of_words) {
             WordsBuilder::fail(
                 node, fmt::format("it turns {} into {}; a tensor core turns float32, int32 and truth "
                                   "values into each other",
-                                  name_of(builder.view(node).input().type), name_of(stated)));
+                                  name_of(from), name_of(to)));
         }
         builder.set(node.output(), builder.chain_as(to, {input}, [&](std::span<const Word> in) {
             const Word number = is_truth ? truth_of(in[0], from) : in[0];

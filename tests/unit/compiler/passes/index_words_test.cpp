@@ -1,9 +1,11 @@
 // Operators of indices and bits as primitives that state every bit, for machines without addresses from data.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,9 +13,11 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/operator.h"
 #include "compiler/passes/compute_in_words.h"
+#include "compiler/reference/executor.h"
 #include "tests/support/file_nodes.h"
 #include "tests/support/graphs.h"
 #include "tests/support/random_runs.h"
+#include "tests/support/text_graphs.h"
 
 using namespace systole;
 using namespace systole::tests::nodes;
@@ -253,4 +257,77 @@ TEST_CASE("Functions of angles and their inverses have words near their values",
     check("Acosh", drawn(1.0F, 9.0F, {1.0F, 1.000001F, 1e30F}));
     check("Atanh", drawn(-0.99F, 0.99F, {0.0F, 1e-6F}));
     check("Shrink", drawn(-2.0F, 2.0F, {0.0F, 0.5F, -0.5F}));
+}
+
+namespace {
+
+/// A network in float32 whose truth values lie inside: two comparisons of `a` and `b`, combined, choose
+/// between `a` and `b`.
+ir::Graph with_truths(const std::string& first, const std::string& second, const std::string& combination,
+                      bool is_of_integers) {
+    const std::string compared = is_of_integers ? "%2, %3" : "%0, %1";
+    return tests::graph_of_text(
+        "graph \"truths\"\ninputs %0, %1\noutputs %8\n"
+        "%0 float32 1x3x4 \"a\"\n%1 float32 1x3x4 \"b\"\n%2 int32 1x3x4 \"i\"\n%3 int32 1x3x4 \"j\"\n"
+        "%4 uint8 1x3x4 \"first\"\n%5 uint8 1x3x4 \"second\"\n%6 uint8 1x3x4 \"both\"\n"
+        "%7 float32 1x3x4 \"as number\"\n%8 float32 1x3x4 \"chosen\"\n%9 uint8 3x1 \"rows\" = [1, 0, 1]\n"
+        "%10 uint8 1x3x4 \"known\"\n"
+        "%2 = cast(%0) \"i\"\n%3 = cast(%1) \"j\"\n%4 = " +
+        first + "(" + compared + ") \"first\"\n%5 = " + second + "(" + compared +
+        ") \"second\"\n%10 = " + combination + "(%5, %9) \"known\"\n%6 = " + combination +
+        "(%4, %10) \"both\"\n%7 = cast(%4) \"as number\"\n%8 = where(%6, %7, %1) \"chosen\"\n");
+}
+
+}  // namespace
+
+TEST_CASE("Truth values inside of a network are words", "[compiler][passes]") {
+    const std::vector<std::string> comparisons{"equal",   "not_equal",     "less",
+                                               "greater", "less_or_equal", "greater_or_equal"};
+    const std::vector<std::string> combinations{"logical_and", "logical_or", "logical_xor", "equal"};
+    for (std::uint32_t seed = 0; seed < tests::random_runs(100); ++seed) {
+        tests::GraphParts parts(seed);
+        const std::string first = comparisons[parts.number(0, 5)];
+        const std::string second = comparisons[parts.number(0, 5)];
+        const std::string combination = combinations[parts.number(0, 3)];
+        INFO("seed " << seed << ": " << first << ", " << second << ", " << combination);
+        const ir::Graph graph = with_truths(first, second, combination, seed % 2 == 0);
+        REQUIRE(ir::find_fault(graph).value_or("") == "");
+        const ir::Graph words = passes::compute_in_words(graph, {.sum_tile = 128, .precision = "default"});
+        REQUIRE(ir::find_fault(words).value_or("") == "");
+        for (const ir::Value& value : words.values) CHECK(value.type != DataType::Uint8);
+        // Whole numbers of two inferences, of which many are equal.
+        std::vector<std::vector<float>> numbers(2, std::vector<float>(24));
+        for (std::vector<float>& input : numbers) {
+            for (float& number : input) number = static_cast<float>(parts.number(0, 2)) - 1.0F;
+        }
+        // Comparisons with NaN are false, but for the one for another number.
+        if (seed % 2 == 1) numbers[0][parts.number(0, 23)] = std::numeric_limits<float>::quiet_NaN();
+        const std::vector<std::span<const float>> inputs(numbers.begin(), numbers.end());
+        const std::vector<float> chosen = reference::execute(words, inputs, 2).front();
+        const std::vector<float> expected = reference::execute(graph, inputs, 2).front();
+        REQUIRE(chosen.size() == expected.size());
+        for (std::size_t i = 0; i < chosen.size(); ++i) {
+            const bool are_alike = std::isnan(chosen[i]) && std::isnan(expected[i]);
+            CHECK((chosen[i] == expected[i] || are_alike));
+        }
+    }
+}
+
+TEST_CASE("Numbers of eight bits that may be no truth values are refused on words", "[compiler][passes]") {
+    const auto refusal = [](const std::string& line, const std::string& rows) {
+        const ir::Graph graph = tests::graph_of_text(
+            "graph \"bytes\"\ninputs %0\noutputs %3\n%0 float32 1x3 \"a\"\n%1 uint8 1x3 \"bytes\"\n"
+            "%2 uint8 1x3 \"known\" = " +
+            rows + "\n%3 float32 1x3 \"y\"\n%4 uint8 1x3 \"same\"\n" + line +
+            "\n%4 = equal(%1, %2) \"same\"\n%3 = cast(%4) \"y\"\n");
+        try {
+            static_cast<void>(passes::compute_in_words(graph, {.sum_tile = 128, .precision = "default"}));
+        } catch (const ModelError& error) {
+            return std::string(error.what());
+        }
+        return std::string("no error");
+    };
+    CHECK(refusal("%1 = cast(%0) \"bytes\" {truth 1}", "[0, 1, 1]") == "no error");
+    CHECK_THAT(refusal("%1 = cast(%0) \"bytes\" {truth 1}", "[0, 1, 2]"), Catch::Contains("is uint8"));
+    CHECK_THAT(refusal("%1 = cast(%0) \"bytes\"", "[0, 1, 1]"), Catch::Contains("is uint8"));
 }
