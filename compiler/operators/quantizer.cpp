@@ -222,11 +222,40 @@ void Quantizer::convert_early() {
     nodes = std::move(ordered);
 }
 
+/// An output with the stored elements of another one, in the same order, becomes a copy of them: the chip
+/// writes each tensor into the memory of one output.
+void Quantizer::add_outputs() {
+    std::vector<ValueId> outputs;
+    for (const ValueId output : graph_.outputs) {
+        outputs.push_back(real_[output] && !stored_[output] ? *real_[output] : stored(output));
+    }
+    const auto producers = ir::producers(result_);
+    const auto elements_of = [&](ValueId id) {
+        while (producers[id] && (result_.nodes[*producers[id]].is("reshape") ||
+                                 result_.nodes[*producers[id]].is("identity"))) {
+            id = result_.nodes[*producers[id]].inputs.front();
+        }
+        return id;
+    };
+    std::vector<bool> is_output(result_.values.size(), false);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const ValueId elements = elements_of(outputs[i]);
+        const bool is_stored = result_.values[outputs[i]].quantization.has_value();
+        if (is_output[elements] && is_stored) {
+            const ValueId copy = add_value(graph_.outputs[i], encoding_of(result_.values[outputs[i]]));
+            Node node;
+            node.name = graph_.values[graph_.outputs[i]].name;
+            add_lookup(node, outputs[i], copy, [](float real) { return real; });
+            outputs[i] = copy;
+        }
+        is_output[elements] = true;
+    }
+    result_.outputs = std::move(outputs);
+}
+
 ir::Graph Quantizer::finish() && {
     convert_early();
-    for (const ValueId output : graph_.outputs) {
-        result_.outputs.push_back(real_[output] && !stored_[output] ? *real_[output] : stored(output));
-    }
+    add_outputs();
     return std::move(result_);
 }
 

@@ -86,6 +86,7 @@ private:
     void add_copy(const ir::Node& node, ir::ValueId result);
     ir::ValueId add_float_value(ir::ValueId id);
     void convert_early();
+    void add_outputs();
 
     const ir::Graph& graph_;
     std::vector<std::vector<ir::NodeId>> readers_;

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -307,6 +310,26 @@ TEST_CASE("Numbers that the host alone computes may be infinite or NaN, those th
     CHECK_THROWS_WITH(quantized(table, {.inputs = {1.0F, 0.5F, 0.0F, 2.0F}, .count = 1, .encoding = {}}),
                       "made: layer \"logarithm\": it gives -inf on a calibration input; results must be "
                       "finite");
+}
+
+TEST_CASE("Outputs with the same elements are copies of each other on the chip", "[compiler][passes]") {
+    Graph graph = convolved(3);
+    const NodeId flat = graph.append("flat", tests::reshape(FeatureMap{1, 1, 144}), {1});
+    const NodeId column = graph.append("column", tests::reshape(FeatureMap{144, 1, 1}), {1});
+    graph.get().outputs = {graph.value(1), graph.value(flat), graph.value(column)};
+    const Calibration calibration = inputs_for(graph);
+    const ir::Graph integers = quantized(graph, calibration);
+    REQUIRE(ir::find_fault(integers).value_or("") == "");
+    const tpu_v1::Network network = tpu_v1::lower(integers);
+    CHECK(network.outputs.size() == 3);
+    CHECK(std::ranges::count_if(integers.nodes, [](const ir::Node& node) { return node.is("lookup"); }) == 2);
+    std::vector<std::uint8_t> input(std::size_t{6} * 6 * 2);
+    for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<std::uint8_t>(i * 37);
+    const std::vector<std::span<const std::uint8_t>> inputs{input};
+    const std::vector<reference::TensorBytes> outputs = reference::run(integers, inputs, 1);
+    REQUIRE(outputs.size() == 3);
+    CHECK(outputs[1] == outputs[0]);
+    CHECK(outputs[2] == outputs[0]);
 }
 
 TEST_CASE("A network without a layer gives its input", "[compiler][passes]") {
