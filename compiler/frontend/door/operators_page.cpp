@@ -45,7 +45,8 @@ rest is ours. A multiplier is the quotient of the scales, computed in float64 an
 integer, less its zero point, is multiplied by the quotient of its scale and the result's; products and their sum are float32. A
 product of two tensors is an int32, and scaled as a sum is. TPU v1 cannot round so: its host computes such nodes.
 
-ONNX files have operator sets 7 to 25. Operators of the domain com.microsoft are ONNX Runtime's own. Those on integers compute what
+ONNX files have operator sets 7 to 25; of sets 1 to 6, operators that set 7 has not changed are read, so not Add with its
+`broadcast`. Operators of the domain com.microsoft are ONNX Runtime's own. Those on integers compute what
 DequantizeLinear, the operator and QuantizeLinear compute. ONNX Runtime's QLinearAdd rounds after it has added the zero point: if
 that is odd, exact halves, which are frequent with scales that are powers of two, differ by 1. Functions of the file are expanded
 where they are called. An If must have a condition that follows from constants, and is the graph that it chooses. Constants of 4

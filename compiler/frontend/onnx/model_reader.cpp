@@ -347,6 +347,7 @@ private:
                             "docs/operators.md lists those that are",
                             opset));
         }
+        if (is_own(node)) check_old_operator(node.op_type(), opset);
         json attributes;
         std::optional<DataType> value_type;
         if (scope.call == nullptr) {
@@ -358,7 +359,7 @@ private:
             attributes = attributes_of(copy, folder_);
         }
         check_known(*kind, attributes, opset);
-        attributes[opset_key] = opset;
+        attributes[opset_key] = std::max(opset, oldest_opset);
         if (value_type) attributes[value_type_key] = name_of(*value_type);
         // Some files name no results behind the last one that is read.
         std::vector<ir::ResultType> declared(static_cast<std::size_t>(std::max(node.output_size(), 1)));

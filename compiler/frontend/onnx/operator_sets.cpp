@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
 
@@ -12,7 +16,87 @@ constexpr const char* runtime_domain = "com.microsoft";
 /// onnxruntime has changed its operators only by adding to them.
 constexpr std::int64_t runtime_version = 1;
 
+/// The set since which an operator has been what it is in `oldest_opset`.
+struct OldOperator {
+    std::string_view name;
+    std::int64_t since = 1;
+};
+
+constexpr std::array<OldOperator, 63> old_operators{{{"Abs", 6},
+                                                     {"ArgMax"},
+                                                     {"ArgMin"},
+                                                     {"Cast", 6},
+                                                     {"Ceil", 6},
+                                                     {"Clip", 6},
+                                                     {"Concat", 4},
+                                                     {"Constant"},
+                                                     {"Conv"},
+                                                     {"ConvTranspose"},
+                                                     {"DepthToSpace"},
+                                                     {"Elu", 6},
+                                                     {"Exp", 6},
+                                                     {"Flatten"},
+                                                     {"Floor", 6},
+                                                     {"Gather"},
+                                                     {"GlobalAveragePool"},
+                                                     {"GlobalLpPool", 2},
+                                                     {"GlobalMaxPool"},
+                                                     {"HardSigmoid", 6},
+                                                     {"Hardmax"},
+                                                     {"Identity"},
+                                                     {"InstanceNormalization", 6},
+                                                     {"LRN"},
+                                                     {"LeakyRelu", 6},
+                                                     {"Log", 6},
+                                                     {"LogSoftmax"},
+                                                     {"LpNormalization"},
+                                                     {"LpPool", 2},
+                                                     {"MatMul"},
+                                                     {"Max", 6},
+                                                     {"MaxPool"},
+                                                     {"Mean", 6},
+                                                     {"Min", 6},
+                                                     {"Neg", 6},
+                                                     {"Not"},
+                                                     {"Pad", 2},
+                                                     {"Reciprocal", 6},
+                                                     {"ReduceL1"},
+                                                     {"ReduceL2"},
+                                                     {"ReduceLogSum"},
+                                                     {"ReduceLogSumExp"},
+                                                     {"ReduceMax"},
+                                                     {"ReduceMean"},
+                                                     {"ReduceMin"},
+                                                     {"ReduceProd"},
+                                                     {"ReduceSum"},
+                                                     {"ReduceSumSquare"},
+                                                     {"Relu", 6},
+                                                     {"Reshape", 5},
+                                                     {"Selu", 6},
+                                                     {"Shape"},
+                                                     {"Sigmoid", 6},
+                                                     {"Size"},
+                                                     {"Slice"},
+                                                     {"Softmax"},
+                                                     {"Softplus"},
+                                                     {"Softsign"},
+                                                     {"Split", 2},
+                                                     {"Sqrt", 6},
+                                                     {"Squeeze"},
+                                                     {"Tanh", 6},
+                                                     {"Transpose"}}};
+
 }  // namespace
+
+void check_old_operator(const std::string& op, std::int64_t opset) {
+    if (opset >= oldest_opset) return;
+    const auto* const found = std::ranges::find(old_operators, op, &OldOperator::name);
+    if (found != old_operators.end() && found->since <= opset) return;
+    throw ModelError(fmt::format(
+        "this operator of operator set {} is not supported; before set {}, only operators that it "
+        "has not changed are",
+        opset, oldest_opset));
+}
 
 std::string domain_of(const std::string& name) {
     return name == "ai.onnx" ? std::string() : name;
@@ -36,8 +120,8 @@ OperatorSets::OperatorSets(const Imports& imports) {
                                          in_quotes(runtime_domain), import.version(), runtime_version));
         }
     }
-    if (own_ && *own_ < oldest_opset) {
-        throw ModelError(fmt::format("its operator set is {}; it must be {} or newer", *own_, oldest_opset));
+    if (own_ && *own_ < 1) {
+        throw ModelError(fmt::format("its operator set is {}; it must be 1 or newer", *own_));
     }
     if (own_ && *own_ > newest_opset) {
         throw ModelError(

@@ -10,6 +10,7 @@
 /// The operator sets that an ONNX file asks for.
 namespace systole::frontend::onnx_file {
 
+/// The oldest set that is known as a whole. Of older ones, operators that it has not changed are supported.
 constexpr std::int64_t oldest_opset = 7;
 /// Operators of newer sets may compute something else under the same name.
 constexpr std::int64_t newest_opset = 25;
@@ -23,6 +24,9 @@ std::string domain_of(const std::string& name);
 bool is_own(const ::onnx::NodeProto& node);
 /// The name of the operator in the registry: those of other domains have the domain before it.
 std::string registered_name(const ::onnx::NodeProto& node);
+
+/// Throws ModelError for an operator of a set before `oldest_opset` that is not the same one as in that.
+void check_old_operator(const std::string& op, std::int64_t opset);
 
 /// The versions that a model, or a function in it, imports.
 class OperatorSets {

@@ -259,9 +259,11 @@ TEST_CASE("Wrong functions of an ONNX file are refused in one line", "[compiler]
         expected = R"(node "n_y" ("F"): node "n_b" ("Add"): it reads "x", which nothing makes)";
     }
     SECTION("an operator set that is too old") {
-        function(model, "F", {"a"}, {"b"}, {node_of("Neg", {"a"}, {"b"})}, 6);
+        function(model, "F", {"a"}, {"b"}, {node_of("Add", {"a", "a"}, {"b"})}, 6);
         call(model, "F", {"x"}, {"y"});
-        expected = R"(node "n_y" ("F"): function "pkg.F": its operator set is 6; it must be 7 or newer)";
+        expected =
+            R"(node "n_y" ("F"): node "n_b" ("Add"): this operator of operator set 6 is not supported; before )"
+            "set 7, only operators that it has not changed are";
     }
     SECTION("a constant without a value") {
         function(model, "F", {"a"}, {"b"},
@@ -397,9 +399,17 @@ TEST_CASE("Operator sets of an ONNX file are judged by their domain", "[compiler
         model.import_set("com.microsoft", 2);
         expected = R"(its operator set of the domain "com.microsoft" is 2; it must be 1)";
     }
-    SECTION("too old") {
+    SECTION("oldest with this operator as it is") {
         own.set_version(6);
-        expected = "its operator set is 6; it must be 7 or newer";
+    }
+    SECTION("too old") {
+        own.set_version(5);
+        expected = R"(node "n_y" ("Relu"): this operator of operator set 5 is not supported; before set 7, )"
+                   "only operators that it has not changed are";
+    }
+    SECTION("no set") {
+        own.set_version(0);
+        expected = "its operator set is 0; it must be 1 or newer";
     }
     SECTION("newest") {
         own.set_version(25);
@@ -421,7 +431,8 @@ TEST_CASE("Operator sets of an ONNX file are judged by their domain", "[compiler
     }
     SECTION("none") {
         model.proto().clear_opset_import();
-        expected = "its operator set is 1; it must be 7 or newer";
+        expected = R"(node "n_y" ("Relu"): this operator of operator set 1 is not supported; before set 7, )"
+                   "only operators that it has not changed are";
     }
     SECTION("an operator of a domain that is not known") {
         model.import_set("com.example", 1);
