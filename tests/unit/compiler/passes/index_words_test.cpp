@@ -313,6 +313,29 @@ TEST_CASE("Truth values inside of a network are words", "[compiler][passes]") {
     }
 }
 
+TEST_CASE("Sums, products and limits of whole numbers wrap around on words", "[compiler][passes]") {
+    const std::vector<std::string> names{"Add", "Sub", "Mul", "Max", "Min"};
+    for (std::uint32_t seed = 0; seed < tests::random_runs(60); ++seed) {
+        tests::GraphParts parts(seed);
+        const std::string& name = names[seed % names.size()];
+        INFO("seed " << seed << ": " << name);
+        const auto drawn = [&](const ir::Shape& shape) {
+            std::vector<std::int32_t> numbers(shape.elements());
+            for (std::int32_t& number : numbers) {
+                number = static_cast<std::int32_t>(parts.number(0, 1U << 31U));
+                if (parts.number(0, 1) == 0) number = static_cast<std::int32_t>(parts.number(0, 4)) - 2;
+            }
+            return integers(shape, numbers);
+        };
+        const std::uint32_t rows = parts.number(1, 4);
+        const std::uint32_t columns = parts.number(1, 5);
+        Tensor second =
+            drawn(parts.number(0, 1) == 0 ? ir::Shape{1, rows, columns} : ir::Shape{1, 1, columns});
+        second.is_constant = parts.number(0, 1) == 0;
+        static_cast<void>(in_words(onnx(name), {drawn({1, rows, columns}), second}));
+    }
+}
+
 TEST_CASE("Numbers of eight bits that may be no truth values are refused on words", "[compiler][passes]") {
     const auto refusal = [](const std::string& line, const std::string& rows) {
         const ir::Graph graph = tests::graph_of_text(
