@@ -7,6 +7,7 @@
 #include "base/cycle.h"
 #include "hw/common/clock.h"
 #include "hw/common/ring_queue.h"
+#include "hw/timing/transfers.h"
 
 namespace systole::hw {
 
@@ -40,7 +41,8 @@ public:
             return a.at != b.at ? a.at < b.at : a.sender < b.sender;
         });
         std::for_each(waiting_.begin(), later, [&](const Waiting& each) {
-            answers_[each.sender].push_back(std::max(serve(each.request, each.at), each.at + least_answer));
+            answers_[each.sender].push_back(
+                std::max(serve(each.request, each.at), each.at + timing::least_shared_answer));
         });
         waiting_.erase(waiting_.begin(), later);
     }
@@ -61,8 +63,6 @@ public:
     }
 
 private:
-    static constexpr Cycle least_answer = 2;
-
     struct Waiting {
         Cycle at = 0;
         std::size_t sender = 0;

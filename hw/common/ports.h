@@ -17,8 +17,10 @@ inline constexpr std::size_t first_bank_port = 2;
 
 /// The number of users of each kind of port. The buffer is read by the matrix unit (for its data setup), by
 /// the activation unit and for transfers to the host; it is written by the activation unit and for transfers
-/// from the host. The matrix unit writes the accumulators and the activation unit reads them.
+/// from the host. Where weight memory is writable, the weight writer reads the buffer, too. The matrix unit
+/// writes the accumulators and the activation unit reads them.
 inline constexpr std::uint32_t buffer_readers = 3;
+inline constexpr std::uint32_t buffer_readers_with_weight_writer = 4;
 inline constexpr std::uint32_t buffer_writers = 2;
 inline constexpr std::uint32_t bank_users = 2;
 
@@ -28,12 +30,15 @@ inline constexpr std::size_t matrix_user = 0;
 inline constexpr std::size_t activation_user = 1;
 inline constexpr std::size_t host_read_user = 2;
 inline constexpr std::size_t host_write_user = 3;
+inline constexpr std::size_t weight_write_user = 4;
 
 /// The ports of a machine's memories by number, each with its places and its users.
 inline std::vector<PortArbiter::Places> port_places(const machine::MachineConfig& machine) {
     std::vector<PortArbiter::Places> ports(first_bank_port + machine.accumulators.banks,
                                            {machine.accumulators.ports, bank_users});
-    ports[buffer_read_port] = {machine.unified_buffer.read_ports, buffer_readers};
+    ports[buffer_read_port] = {machine.unified_buffer.read_ports, machine.weight_memory.writable
+                                                                      ? buffer_readers_with_weight_writer
+                                                                      : buffer_readers};
     ports[buffer_write_port] = {machine.unified_buffer.write_ports, buffer_writers};
     return ports;
 }

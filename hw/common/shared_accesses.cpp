@@ -9,7 +9,7 @@
 namespace systole::hw {
 namespace {
 
-/// Nothing writes weight memory while programs run.
+/// The tiles of different programs lie in different places of weight memory.
 constexpr bool is_shared(isa::MemoryId memory) {
     return memory == isa::MemoryId::HostMemory;
 }

@@ -60,8 +60,8 @@ struct CoreContext {
     RegisterSink* registers = nullptr;
     std::size_t core = 0;  ///< its number in the system
     std::size_t cores = 1;
+    SharedWeights* shared_weights = nullptr;  ///< null if one FIFO alone uses the weight memory
     // What several cores share; null in a system of one.
-    SharedWeights* shared_weights = nullptr;
     Semaphores* shared_semaphores = nullptr;
     SharedAccesses* shared_accesses = nullptr;
 };

@@ -14,6 +14,10 @@ TpuV1Core::TpuV1Core(const sc_core::sc_module_name& name, const CoreContext& con
       unified_buffer_("unified_buffer", context.machine),
       host_interface_("host_interface", host_context(), context.host_link, unified_buffer_),
       weight_fifo_("weight_fifo", unit_context(), host_interface_, context.shared_weights),
+      weight_writer_(context.machine.weight_memory.writable && context.shared_weights != nullptr
+                         ? std::make_unique<WeightWriter>("weight_writer", unit_context(), unified_buffer_,
+                                                          *context.shared_weights, weight_fifo_)
+                         : nullptr),
       accumulators_("accumulators", context.machine),
       matrix_unit_("matrix_unit", unit_context(), weight_fifo_, accumulators_,
                    {.host = isa::uses_host(program),
@@ -23,15 +27,24 @@ TpuV1Core::TpuV1Core(const sc_core::sc_module_name& name, const CoreContext& con
       activation_unit_("activation_unit", unit_context(), accumulators_, unified_buffer_),
       host_processor_("host_processor", host_context(), context.host_link, program,
                       {context.host, context.host_memory}),
-      queues_{&host_interface_.read_queue(), &weight_fifo_.queue(),          &systolic_data_setup_.queue(),
-              &activation_unit_.queue(),     &host_interface_.write_queue(), &host_processor_.queue()},
+      queues_(all_queues()),
       sequencer_("sequencer", unit_context(), host_interface_, by_id<CommandSink>(queues_)) {
     for (CommandQueue* const each : queues_) each->observe(context.trace);
     host_interface_.memory.bind(context.host_memory.sockets[context.core]);
     weight_fifo_.memory.bind(*context.weight_memory);
     weight_fifo_.load(program, context.tile_values, context.weight_address);
+    if (weight_writer_) weight_writer_->load(program, context.weight_address);
     sequencer_.load(program, places(context.machine));
     load_initial_rows(program);
+}
+
+std::vector<CommandQueue*> TpuV1Core::all_queues() {
+    std::vector<CommandQueue*> queues{&host_interface_.read_queue(), &weight_fifo_.queue(),
+                                      &systolic_data_setup_.queue(), &activation_unit_.queue()};
+    if (weight_writer_) queues.push_back(&weight_writer_->queue());
+    queues.push_back(&host_interface_.write_queue());
+    queues.push_back(&host_processor_.queue());
+    return queues;
 }
 
 void TpuV1Core::load_initial_rows(const isa::Program& program) {
@@ -51,13 +64,22 @@ void TpuV1Core::load_initial_rows(const isa::Program& program) {
 }
 
 std::vector<const UnitModule*> TpuV1Core::units() const {
-    return {&sequencer_,   &host_interface_, &unified_buffer_,  &weight_fifo_,   &systolic_data_setup_,
-            &matrix_unit_, &accumulators_,   &activation_unit_, &host_processor_};
+    std::vector<const UnitModule*> units{&sequencer_,    &host_interface_,      &unified_buffer_,
+                                         &weight_fifo_,  &systolic_data_setup_, &matrix_unit_,
+                                         &accumulators_, &activation_unit_};
+    if (weight_writer_) units.push_back(weight_writer_.get());
+    units.push_back(&host_processor_);
+    return units;
 }
 
 std::vector<const UnitModule*> TpuV1Core::from_the_array() const {
-    return {&matrix_unit_,     &accumulators_,   &unified_buffer_, &systolic_data_setup_, &weight_fifo_,
-            &activation_unit_, &host_interface_, &sequencer_,      &host_processor_};
+    std::vector<const UnitModule*> units{&matrix_unit_,         &accumulators_, &unified_buffer_,
+                                         &systolic_data_setup_, &weight_fifo_,  &activation_unit_,
+                                         &host_interface_};
+    if (weight_writer_) units.push_back(weight_writer_.get());
+    units.push_back(&sequencer_);
+    units.push_back(&host_processor_);
+    return units;
 }
 
 }  // namespace systole::hw

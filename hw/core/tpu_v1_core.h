@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <memory>
 #include <span>
 #include <systemc>
 #include <vector>
@@ -18,6 +18,7 @@
 #include "hw/systolic_data_setup/systolic_data_setup.h"
 #include "hw/unified_buffer/unified_buffer.h"
 #include "hw/weight_fifo/weight_fifo.h"
+#include "hw/weight_writer/weight_writer.h"
 
 namespace systole::hw {
 
@@ -38,16 +39,18 @@ private:
     std::span<CommandQueue* const> queues() const override { return queues_; }
     const Sequencer& sequencer() const override { return sequencer_; }
     void load_initial_rows(const isa::Program& program);
+    std::vector<CommandQueue*> all_queues();
 
     UnifiedBuffer unified_buffer_;
     HostInterface host_interface_;
     WeightFifo weight_fifo_;
+    std::unique_ptr<WeightWriter> weight_writer_;  ///< null if the weight memory is read-only
     Accumulators accumulators_;
     MatrixUnit matrix_unit_;
     SystolicDataSetup systolic_data_setup_;
     ActivationUnit activation_unit_;
     HostProcessorUnit host_processor_;
-    const std::array<CommandQueue*, 6> queues_;
+    const std::vector<CommandQueue*> queues_;
     Sequencer sequencer_;
 };
 

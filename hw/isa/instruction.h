@@ -45,6 +45,7 @@
 #include "hw/isa/instructions/vector.h"
 #include "hw/isa/instructions/write_host_memory.h"
 #include "hw/isa/instructions/write_tensor.h"
+#include "hw/isa/instructions/write_weights.h"
 
 namespace systole::isa {
 
@@ -54,7 +55,7 @@ using Instruction =
                  ReadProgram, ReadParameters, ReadTensor, WriteTensor, StreamParameters, Multicast, Collect,
                  Exchange, Move, TileMultiply, TileVector, Infeed, Outfeed, DmaIn, DmaOut, LoadWeights,
                  Product, RunChain, ReduceRows, ReduceLanes, Transpose, MoveLanes, Collective, Permute,
-                 GatherRows>;
+                 GatherRows, WriteWeights>;
 
 /// The flags of matrix_multiply and convolve; null for other instructions.
 inline const MatrixFlags* matrix_flags(const Instruction& instruction) {
@@ -80,7 +81,8 @@ template <class Each>
 inline constexpr bool is_for_array =
     std::is_same_v<Each, ReadHostMemory> || std::is_same_v<Each, WriteHostMemory> ||
     std::is_same_v<Each, ReadWeights> || std::is_same_v<Each, MatrixMultiply> ||
-    std::is_same_v<Each, Convolve> || std::is_same_v<Each, Activate> || std::is_same_v<Each, Vector>;
+    std::is_same_v<Each, Convolve> || std::is_same_v<Each, Activate> || std::is_same_v<Each, Vector> ||
+    std::is_same_v<Each, WriteWeights>;
 
 /// Calls `visit` with a default instruction of every kind, in the order of `Instruction`.
 template <class Visit>

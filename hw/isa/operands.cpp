@@ -45,10 +45,14 @@ void check_weight_zero_point(const Registers& registers, const MatrixFlags& flag
         throw ProgramError(fmt::format("multiply.weight_zero_point is {}; it must be 0 for weights of {}",
                                        zero_point, name_of(flags.weights)));
     }
-    if (zero_point < lowest_of(Int8) || zero_point > highest_of(Int8)) {
-        throw ProgramError(fmt::format("multiply.weight_zero_point is {}; it must be from {} to {}",
-                                       zero_point, lowest_of(Int8), highest_of(Int8)));
-    }
+    check_weight_zero_point(registers);
+}
+
+void check_weight_zero_point(const Registers& registers) {
+    const std::int32_t zero_point = registers.as_signed(Register::MultiplyWeightZeroPoint);
+    if (zero_point >= lowest_of(Int8) && zero_point <= highest_of(Int8)) return;
+    throw ProgramError(fmt::format("multiply.weight_zero_point is {}; it must be from {} to {}", zero_point,
+                                   lowest_of(Int8), highest_of(Int8)));
 }
 
 void check_output_range(const Registers& registers) {

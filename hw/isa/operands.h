@@ -39,6 +39,8 @@ constexpr std::uint64_t table_bytes(DataType elements) {
 
 /// Throws ProgramError unless multiply.weight_zero_point is a number of int8, and 0 for other weights.
 void check_weight_zero_point(const Registers& registers, const MatrixFlags& flags);
+/// Throws ProgramError unless it is a number of int8.
+void check_weight_zero_point(const Registers& registers);
 
 /// Throws ProgramError if output.minimum is above output.maximum.
 void check_output_range(const Registers& registers);

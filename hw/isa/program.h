@@ -245,6 +245,12 @@ std::size_t line_of(const Program& program, std::size_t instruction);
 /// no name for it.
 std::string layer_name(const Program& program, std::uint16_t tag);
 
+/// Where each tile ends in weight memory, if the first begins at `address`.
+std::vector<std::uint64_t> tile_ends(const Program& program, std::uint64_t address = 0);
+
+/// By tile: whether an instruction writes it.
+std::vector<bool> written_tiles(const Program& program);
+
 /// Bytes of the tiles that a weight memory of `bytes` holds: as many as fit, from the first on.
 inline std::uint64_t resident_bytes(const Program& program, std::uint64_t bytes) {
     std::uint64_t held = 0;

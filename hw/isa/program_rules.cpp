@@ -453,6 +453,17 @@ std::optional<std::string> broken_rule(const RunChain& run, const Program& progr
     return std::nullopt;
 }
 
+std::optional<std::string> broken_rule(const WriteWeights& write, const Program& program) {
+    if (write.tile >= program.tiles.size())
+        return fmt::format("the program has {} tiles", program.tiles.size());
+    const WeightTile& tile = program.tiles[write.tile];
+    if (tile.type != DataType::Int8)
+        return fmt::format("tile {} has weights of {}; it must be of int8", write.tile, name_of(tile.type));
+    if (write.tile_rows() <= tile.rows && write.tile_columns() <= tile.columns) return std::nullopt;
+    return fmt::format("its blocks take {} x {} of tile {}, which has {} x {}", write.tile_rows(),
+                       write.tile_columns(), write.tile, tile.rows, tile.columns);
+}
+
 std::optional<std::string> broken_rule(const Instruction& instruction, const Program& program) {
     if (auto rule = broken_rule_of_machine(instruction, program.geometry)) return rule;
     if (const auto* work = std::get_if<HostWork>(&instruction)) return broken_rule(*work, program);
@@ -462,6 +473,7 @@ std::optional<std::string> broken_rule(const Instruction& instruction, const Pro
             return fmt::format("the program has {} tiles", program.tiles.size());
         }
     }
+    if (const auto* write = std::get_if<WriteWeights>(&instruction)) return broken_rule(*write, program);
     if (const auto* tag = std::get_if<DebugTag>(&instruction)) {
         if (!program.layers.empty() && tag->tag > program.layers.size()) {
             return fmt::format("the program has {} layers", program.layers.size());
@@ -603,6 +615,24 @@ bool uses_weight_zero_points(const Program& program) {
         const auto* const set = std::get_if<SetConfig>(&instruction);
         return set != nullptr && set->reg == Register::MultiplyWeightZeroPoint && set->value != 0;
     });
+}
+
+std::vector<std::uint64_t> tile_ends(const Program& program, std::uint64_t address) {
+    std::vector<std::uint64_t> ends;
+    ends.reserve(program.tiles.size());
+    for (const WeightTile& tile : program.tiles) {
+        ends.push_back(address += memory_bytes(tile, program.geometry));
+    }
+    return ends;
+}
+
+std::vector<bool> written_tiles(const Program& program) {
+    std::vector<bool> written(program.tiles.size(), false);
+    for (const Instruction& instruction : program.instructions) {
+        const auto* const write = std::get_if<WriteWeights>(&instruction);
+        if (write != nullptr && write->tile < written.size()) written[write->tile] = true;
+    }
+    return written;
 }
 
 std::size_t line_of(const Program& program, std::size_t instruction) {

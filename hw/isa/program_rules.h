@@ -28,6 +28,7 @@ std::optional<std::string> broken_rule(const InitialRows& initial, MemoryId memo
 std::optional<std::string> broken_rule(const HostSegment& segment, const Program& program);
 std::optional<std::string> broken_rule(const HostWork& work, const Program& program);
 std::optional<std::string> broken_rule(const RunChain& run, const Program& program);
+std::optional<std::string> broken_rule(const WriteWeights& write, const Program& program);
 std::optional<std::string> broken_rule(const TensorShape& shape);
 std::optional<std::string> broken_rule(const StateTensors& state, const Program& program);
 std::optional<std::string> broken_rule(const ConstantOutput& constant);
@@ -35,9 +36,9 @@ std::optional<std::string> broken_rule(const Instruction& instruction, const Pro
 
 /// Checks the rules of all parts of a program, instructions included, and the rules between parts: host
 /// buffers and chains have different names, buffers do not overlap, nor do initial rows of a memory; an input
-/// or output is in one state; arrays have whole steps of all replicas; the tiles of `read_weights` exist, and
-/// so do the layers of tags if layers are given, and the segments of `host_work` with their images. Throws
-/// ProgramError with part, value and rule.
+/// or output is in one state; arrays have whole steps of all replicas; the tiles of `read_weights` and
+/// `write_weights` exist, and so do the layers of tags if layers are given, and the segments of `host_work`
+/// with their images. Throws ProgramError with part, value and rule.
 void validate(const Program& program);
 
 /// Throws ProgramError with the instruction unless each `product` meets weights of its depth and columns: the

@@ -7,8 +7,8 @@ namespace systole::isa {
 namespace {
 
 constexpr std::array<std::string_view, queue_count> queue_texts = {
-    "host_read", "host_write", "weights", "matrix",  "activation", "host",       "ring",
-    "mesh",      "tiles",      "dma_in",  "dma_out", "vector",     "cross_lane", "collective"};
+    "host_read", "host_write", "weights", "matrix", "activation", "host",       "ring",        "mesh",
+    "tiles",     "dma_in",     "dma_out", "vector", "cross_lane", "collective", "weight_write"};
 static_assert(!queue_texts.back().empty(), "each queue has a name");
 
 }  // namespace

@@ -79,6 +79,14 @@ std::optional<std::string> MatrixUnitConfig::refusal_of_weight_zero_point(std::i
         zero_point);
 }
 
+std::optional<std::string> WeightMemoryConfig::refusal_of_write(std::uint64_t tile_end) const {
+    if (!writable) return "the machine has no weight_memory.writable: its weight memory is read-only";
+    if (tile_end <= bytes) return std::nullopt;
+    return fmt::format(
+        "the tile ends at byte {}; weight_memory.bytes is {}, and tiles beyond it cannot be written",
+        tile_end, bytes);
+}
+
 std::uint64_t MachineConfig::clock_hz() const {
     return to_whole(clock_mhz, 1e6);
 }
@@ -91,6 +99,11 @@ Rate MachineConfig::weight_rate() const {
             return weight_memory.dram.peak_rate(clock_hz());
     }
     throw std::logic_error("a model of weight memory without a rate");
+}
+
+Rate MachineConfig::weight_write_rate() const {
+    if (!weight_memory.writable) throw std::logic_error("a read-only weight memory has no rate of writes");
+    return make_rate(to_whole(weight_memory.writable->gb_per_s, 1e9), clock_hz());
 }
 
 Rate MachineConfig::host_read_rate() const {

@@ -95,6 +95,12 @@ struct WeightFifoConfig {
 enum class WeightMemoryModel : std::uint8_t { Bandwidth, Dram };
 inline constexpr std::array<std::string_view, 2> weight_memory_model_names{"bandwidth", "dram"};
 
+/// The port through which a program writes tiles into weight memory.
+struct WeightWriteConfig {
+    double gb_per_s = 0.0;             ///< above 0
+    std::uint32_t latency_cycles = 0;  ///< from a write's request to its first byte
+};
+
 struct WeightMemoryConfig {
     std::uint64_t bytes = std::uint64_t{8} << 30;
     WeightMemoryModel model = WeightMemoryModel::Bandwidth;
@@ -102,7 +108,12 @@ struct WeightMemoryConfig {
     DramConfig dram;                   ///< of the model "dram"
     std::uint32_t latency_cycles = 0;
     bool whole_tiles = true;
+    /// Absent: the memory is read-only while a program runs. Only with the model "bandwidth".
+    std::optional<WeightWriteConfig> writable = {};
     bool spill = false;  ///< tiles beyond `bytes` lie in host memory; their fetches take the host link
+
+    /// The reason why a program cannot write a tile that ends at this address; nullopt if it can.
+    std::optional<std::string> refusal_of_write(std::uint64_t tile_end) const;
 };
 
 struct UnifiedBufferConfig {
@@ -213,6 +224,8 @@ struct MachineConfig {
     std::uint64_t clock_hz() const;
     /// Exact bytes per cycle; for a DRAM, the peak of its data buses.
     Rate weight_rate() const;
+    /// Of the port that writes weight memory. Throws std::logic_error if the memory is read-only.
+    Rate weight_write_rate() const;
     Rate host_read_rate() const;
     Rate host_write_rate() const;
     Rate ring_rate() const;

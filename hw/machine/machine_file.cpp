@@ -103,6 +103,15 @@ void describe(Visitor& visitor, WeightFifoConfig& config) {
 }
 
 template <class Visitor>
+void describe(Visitor& visitor, WeightWriteConfig& config) {
+    visitor.field(
+        needed("gb_per_s", "GB/s", "10^9 bytes per second into the memory, while it serves no read"),
+        config.gb_per_s, RealRange{least_bandwidth, most_bandwidth});
+    visitor.field({"latency_cycles", "cycles", "from a write's request to its first byte"},
+                  config.latency_cycles, Range{0, most_latency});
+}
+
+template <class Visitor>
 void describe(Visitor& visitor, WeightMemoryConfig& config) {
     visitor.field(
         {.key = "bytes", .unit = "bytes", .meaning = "size of the weight memory", .rule = bytes_rule},
@@ -123,6 +132,13 @@ void describe(Visitor& visitor, WeightMemoryConfig& config) {
                   config.latency_cycles, Range{0, most_latency});
     visitor.field({"whole_tiles", "", "every tile moves whole; otherwise only the rows in use"},
                   config.whole_tiles);
+    visitor.only_where(
+        config.model == WeightMemoryModel::Bandwidth,
+        {.key = "writable",
+         .meaning = "the port over which programs write tiles from the unified buffer (write_weights)",
+         .if_absent = "the memory is read-only while a program runs, as that of TPU v1 was in service"},
+        R"(it must be left out where weight_memory.model is "dram", whose commands are reads)",
+        [&](const Field& field) { visitor.section(field, config.writable); });
     visitor.field({"spill", "",
                    "weights that do not fit stay in host memory, and each fetch of them takes the host link; "
                    "otherwise a program with more weights is refused"},

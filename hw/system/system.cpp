@@ -36,11 +36,13 @@ std::uint64_t weight_image_bytes(const isa::Program& program) {
 /// Adds the tiles of a program from `place` on, as far as the memory's bytes go: each takes the size of the
 /// whole array.
 void add_tiles(const isa::Program& program, std::uint64_t place, std::uint64_t bytes, WeightImage& image) {
-    for (const isa::WeightTile& tile : program.tiles) {
+    const std::vector<bool> is_written = isa::written_tiles(program);
+    for (std::size_t number = 0; number < program.tiles.size(); ++number) {
+        const isa::WeightTile& tile = program.tiles[number];
         if (place + isa::memory_bytes(tile, program.geometry) > bytes) break;
         const std::size_t row_bytes = std::size_t{tile.columns} * bytes_of(tile.type);
         const std::size_t stride = std::size_t{program.geometry.columns} * bytes_of(tile.type);
-        if (row_bytes == stride) {
+        if (row_bytes == stride && !is_written[number]) {
             image.refer_to(place, tile.values);
         } else {
             const auto rows = image.make(place, tile.rows * stride);
@@ -124,6 +126,23 @@ void check_tiles(const isa::Program& program, const machine::MachineConfig& mach
                     "of {} and {}",
                     made_for.lines, made_for.columns, made_for.lanes, made_for.units, machine.name,
                     grid.lines, grid.columns, grid.lanes, grid.units));
+}
+
+/// The tiles that the program writes, if its first tile is at `address` in weight memory.
+void check_written_tiles(const isa::Program& program, std::uint64_t address,
+                         const machine::MachineConfig& machine, const SystemOptions& options) {
+    const std::vector<std::uint64_t> ends = isa::tile_ends(program, address);
+    for (std::size_t number = 0; number < program.instructions.size(); ++number) {
+        const auto* const write = std::get_if<isa::WriteWeights>(&program.instructions[number]);
+        if (write == nullptr) continue;
+        const auto fail = [&](std::string_view rule) {
+            throw isa::ProgramError(
+                fmt::format("instruction {} ({}): {}", number, isa::to_string(*write), rule));
+        };
+        if (const auto rule = isa::broken_rule(*write, program)) fail(*rule);
+        if (const auto refusal = machine.weight_memory.refusal_of_write(ends[write->tile])) fail(*refusal);
+        if (options.weight_memory != nullptr) fail("a weight memory of the caller's is only read");
+    }
 }
 
 /// The array that the program was made for.
@@ -228,7 +247,14 @@ const machine::MachineConfig& checked(const machine::MachineConfig& machine, con
                         "spill is false",
                         tiles, bytes, machine.weight_memory.bytes));
     }
-    for (const isa::Program* const program : programs) check_program(*program, machine, options);
+    std::uint64_t address = 0;
+    for (const isa::Program* const program : programs) {
+        check_program(*program, machine, options);
+        if (machine.family == machine::Family::TpuV1) {
+            check_written_tiles(*program, address, machine, options);
+            address += weight_image_bytes(*program);
+        }
+    }
     return machine;
 }
 
@@ -241,6 +267,11 @@ std::vector<CoreObservers> observers_of(const SystemOptions& options, std::size_
 
 bool has_weight_memory(const machine::MachineConfig& machine) {
     return machine.family == machine::Family::TpuV1;
+}
+
+/// Whether units besides the weight FIFO use the weight memory.
+bool writes_weights(const machine::MachineConfig& machine) {
+    return has_weight_memory(machine) && machine.weight_memory.writable.has_value();
 }
 
 /// Cores with one link to the host.
@@ -310,7 +341,7 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
             .registers = options.registers,
             .core = core,
             .cores = programs.size(),
-            .shared_weights = has_several ? weight_memory_.get() : nullptr,
+            .shared_weights = has_several || writes_weights(machine_) ? weight_memory_.get() : nullptr,
             .shared_semaphores = semaphores_.get(),
             .shared_accesses = accesses_.get()};
         const std::string core_name = has_several ? fmt::format("core{}", core) : "core";

@@ -44,6 +44,24 @@ TileFetchCost tile_fetch_cost(std::span<const isa::WeightTile> tiles, const mach
         cost.bytes += rows * machine.matrix_unit.columns * bytes_of(tile.type);
     }
     cost.cycles = cycles_of(cost.bytes, machine.weight_rate(), machine.weight_memory.latency_cycles);
+    // Then the FIFO shares the memory with the weight writer.
+    if (machine.weight_memory.writable) cost.cycles = std::max(cost.cycles, least_shared_answer);
+    return cost;
+}
+
+TileWriteCost tile_write_cost(const isa::WriteWeights& write, const isa::WeightTile& tile,
+                              const machine::MachineConfig& machine) {
+    const std::uint64_t row_bytes = machine.matrix_unit.rows;
+    TileWriteCost cost;
+    for (std::uint64_t row = 0; row < write.rows; ++row) {
+        const std::uint64_t first = write.first_byte + row * write.stride;
+        const std::uint64_t last = first + write.source_bytes() - 1;
+        cost.buffer_accesses += last / row_bytes - first / row_bytes + 1;
+    }
+    cost.bytes = tile_fetch_cost({&tile, 1}, machine).bytes;
+    const Cycle moves =
+        cycles_of(cost.bytes, machine.weight_write_rate(), machine.weight_memory.writable->latency_cycles);
+    cost.cycles = cost.buffer_accesses + std::max(moves, least_shared_answer);
     return cost;
 }
 
@@ -63,6 +81,10 @@ Cycle host_link_cycles(const LinkWork& work, const machine::MachineConfig& machi
 
 Cycle weight_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machine) {
     return cycles_of(bytes, machine.weight_rate());
+}
+
+Cycle weight_write_cycles(std::uint64_t bytes, const machine::MachineConfig& machine) {
+    return bytes == 0 ? 0 : cycles_of(bytes, machine.weight_write_rate());
 }
 
 Cycle dram_cycles(std::uint64_t clocks, const machine::MachineConfig& machine) {

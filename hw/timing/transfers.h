@@ -36,6 +36,9 @@ struct HostWorkCost {
 /// `work`: the cycles that the host computes.
 HostWorkCost host_work_cost(Cycle work, const machine::MachineConfig& machine);
 
+/// Requests of several senders for one memory are answered so many cycles later, or more.
+inline constexpr Cycle least_shared_answer = 2;
+
 /// The cost of consecutive fetches of weight tiles that are issued in the same cycle.
 struct TileFetchCost {
     std::uint64_t bytes = 0;
@@ -47,6 +50,22 @@ struct TileFetchCost {
 };
 
 TileFetchCost tile_fetch_cost(std::span<const isa::WeightTile> tiles, const machine::MachineConfig& machine);
+
+/// The cost of a tile that is written into weight memory.
+struct TileWriteCost {
+    /// Rows of the unified buffer that are read, one a cycle: of each source row those that its bytes touch.
+    std::uint64_t buffer_accesses = 0;
+    std::uint64_t bytes = 0;  ///< into weight memory: as many as a fetch of the tile moves
+    /// From the begin until the last byte is in weight memory, if nothing else uses the memory: the rows are
+    /// read, then the tile is written.
+    Cycle cycles = 0;
+
+    bool operator==(const TileWriteCost&) const = default;
+};
+
+/// `tile`: the one that the instruction writes. The machine's weight memory is writable.
+TileWriteCost tile_write_cost(const isa::WriteWeights& write, const isa::WeightTile& tile,
+                              const machine::MachineConfig& machine);
 
 /// The whole cycles in which a path moves this many bytes without a pause and without latency. A path that
 /// moves them takes at least this time.
@@ -62,6 +81,8 @@ struct LinkWork {
 /// Both directions at once. While the host begins a call, no data come from it, but instructions may.
 Cycle host_link_cycles(const LinkWork& work, const machine::MachineConfig& machine);
 Cycle weight_read_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);
+/// 0 bytes take no time on any machine; others need a weight memory that is writable.
+Cycle weight_write_cycles(std::uint64_t bytes, const machine::MachineConfig& machine);
 
 /// The whole core cycles of `clocks` memory clocks, counted in all channels of the machine's DRAM together:
 /// the mean of its channels.

@@ -57,12 +57,18 @@ std::vector<UnitBound> WeightFifo::bounds(const machine::MachineConfig& machine)
     // The chip's own DRAM counts the clocks in which it is busy.
     const bool has_own_memory = where_ == TileValues::InMemory;
     if (has_own_memory && machine.weight_memory.model == machine::WeightMemoryModel::Dram) return {};
+    // The weight writer says it for reads and writes; it has no memory but the chip's own.
+    if (has_own_memory && machine.weight_memory.writable) return {};
     return {weight_memory_bound([this, &machine](const Amounts& amounts) {
-        // A tile that never reaches the array may not have arrived when the run ends.
-        const std::uint64_t shifted = amounts.of(counters().shifted_bytes);
-        const std::uint64_t spilled = amounts.of(counters().spilled_bytes);
-        return timing::weight_read_cycles(shifted - std::min(shifted, spilled), machine);
+        return timing::weight_read_cycles(from_memory(amounts), machine);
     })};
+}
+
+std::uint64_t WeightFifo::from_memory(const Amounts& amounts) const {
+    // A tile that never reaches the array may not have arrived when the run ends.
+    const std::uint64_t shifted = amounts.of(counters().shifted_bytes);
+    const std::uint64_t spilled = amounts.of(counters().spilled_bytes);
+    return shifted - std::min(shifted, spilled);
 }
 
 std::optional<AwaitedWork> WeightFifo::awaited(isa::QueueId queue) const {

@@ -35,6 +35,7 @@ WeightFifo::WeightFifo(const sc_core::sc_module_name& name, const UnitContext& c
 
 void WeightFifo::load(const isa::Program& program, TileValues where, std::uint64_t address) {
     where_ = where;
+    const std::vector<bool> is_written = isa::written_tiles(program);
     for (const isa::WeightTile& tile : program.tiles) {
         const std::uint64_t end = address + isa::memory_bytes(tile, program.geometry);
         const bool spilled = end > context_.machine.weight_memory.bytes;
@@ -42,6 +43,7 @@ void WeightFifo::load(const isa::Program& program, TileValues where, std::uint64
         stored_.push_back({.address = address,
                            .fetched_bytes = timing::tile_fetch_cost({&tile, 1}, context_.machine).bytes,
                            .spilled = spilled,
+                           .written = is_written[stored_.size()],
                            .shape = {.rows = tile.rows,
                                      .columns = tile.columns,
                                      .useful_macs = tile.useful_macs,
@@ -114,11 +116,7 @@ void WeightFifo::read_memory(const StoredTile& stored, Tile& tile) {
     if (context_.computes_values()) {
         tile.values = direct_values(stored.address, std::uint64_t{tile.rows} * tile.row_bytes);
         if (tile.values == nullptr) {
-            // The array has finished with this buffer's tile in simulated time, but jobs that read it may
-            // still run.
-            context_.workers.wait_for_jobs(context_.queue(isa::QueueId::Matrix));
-            std::vector<std::uint8_t>& buffer = buffers_[next_buffer_];
-            next_buffer_ = (next_buffer_ + 1) % buffers_.size();
+            std::vector<std::uint8_t>& buffer = free_buffer();
             buffer.resize(bytes);
             payload.set_data_ptr(buffer.data());
             tile.values = buffer.data();
@@ -132,6 +130,14 @@ void WeightFifo::read_memory(const StoredTile& stored, Tile& tile) {
                                            stored.address, payload.get_response_string()));
     }
     tile.whole_at = context_.clock.after(delay);
+}
+
+std::vector<std::uint8_t>& WeightFifo::free_buffer() {
+    // The array has finished with this buffer's tile in simulated time, but jobs that read it may still run.
+    context_.workers.wait_for_jobs(context_.queue(isa::QueueId::Matrix));
+    std::vector<std::uint8_t>& buffer = buffers_[next_buffer_];
+    next_buffer_ = (next_buffer_ + 1) % buffers_.size();
+    return buffer;
 }
 
 const std::uint8_t* WeightFifo::direct_values(std::uint64_t address, std::uint64_t bytes) {
@@ -155,8 +161,16 @@ const std::uint8_t* WeightFifo::direct_values(std::uint64_t address, std::uint64
 
 void WeightFifo::request(const StoredTile& stored, Tile& tile) {
     if (context_.computes_values()) {
-        tile.values = direct_values(stored.address, std::uint64_t{tile.rows} * tile.row_bytes);
-        sc_assert(tile.values != nullptr);  // a memory that cores share is the system's
+        const std::uint64_t bytes = std::uint64_t{tile.rows} * tile.row_bytes;
+        tile.values = direct_values(stored.address, bytes);
+        sc_assert(tile.values != nullptr);  // a memory that units share is the system's
+        if (stored.written) {
+            // The array gets the tile as it is now, whatever is written behind the fetch.
+            wait_for_order();
+            std::vector<std::uint8_t>& buffer = free_buffer();
+            buffer.assign(tile.values, tile.values + bytes);
+            tile.values = buffer.data();
+        }
     }
     shared_->request(context_.core, stored.address, stored.fetched_bytes, tile.tag);
     tile.is_timed = false;

@@ -50,9 +50,9 @@ enum class TileValues : std::uint8_t {
 /// `read_weights` is complete when its last fetch has been issued. The FIFO adds no cycle of its own: a
 /// waiting process resumes in the cycle of the event. A spilled tile (WeightMemoryConfig::spill) comes over
 /// the host link; the next fetch is issued when its last byte has left the host.
-class WeightFifo final : public QueuedUnit<WeightFifoCounters>, public TileSource {
+class WeightFifo final : public QueuedUnit<WeightFifoCounters>, public TileSource, public ArrivedWeights {
 public:
-    /// `shared`: weight memory, if several cores share it; else null, and `memory` is read.
+    /// `shared`: weight memory, if others use it, too; else null, and `memory` is read.
     WeightFifo(const sc_core::sc_module_name& name, const UnitContext& context, WeightLink& link,
                SharedWeights* shared = nullptr);
 
@@ -62,6 +62,7 @@ public:
 
     const Tile& front() override;
     void release() override;
+    std::uint64_t from_memory(const Amounts& amounts) const override;
 
     tlm_utils::simple_initiator_socket<WeightFifo> memory{"memory"};
 
@@ -76,6 +77,7 @@ private:
         std::uint64_t address = 0;
         std::uint64_t fetched_bytes = 0;
         bool spilled = false;
+        bool written = false;  ///< by the program: a fetch copies the values
         Tile shape;
         std::span<const std::uint8_t> values = {};  ///< of a spilled tile, in host memory
     };
@@ -84,6 +86,8 @@ private:
     void request(const StoredTile& stored, Tile& tile);
     /// Sets when the tile at the front is whole, as soon as that is known.
     void time_front();
+    /// A buffer for a copy of a tile, whose values no job uses any more.
+    std::vector<std::uint8_t>& free_buffer();
     /// A pointer to the tile's values in the memory; null if they are to be copied.
     const std::uint8_t* direct_values(std::uint64_t address, std::uint64_t bytes);
 
@@ -95,8 +99,8 @@ private:
     TileValues where_ = TileValues::Copied;
     RingQueue<Tile> tiles_;
     RingQueue<TileTimes> times_;  ///< of tiles_; empty without a trace
-    /// For values that are copied: one buffer for each slot and two for the tiles in the array's two
-    /// planes.
+    /// For values that are copied, or that the program writes: one buffer for each slot and two for the tiles
+    /// in the array's two planes.
     std::vector<std::vector<std::uint8_t>> buffers_;
     std::size_t next_buffer_ = 0;
     tlm::tlm_dmi direct_;  ///< the last direct access that the memory granted

@@ -11,7 +11,8 @@
 namespace systole::hw {
 
 /// The contents of weight memory before the program begins: regions that do not overlap, with zeros between
-/// them. Weights with the same layout in the program and in weight memory are not copied.
+/// them. Weights with the same layout in the program and in weight memory are not copied, unless the program
+/// writes them.
 class WeightImage {
 public:
     struct Region {
@@ -27,7 +28,13 @@ public:
     std::span<std::uint8_t> make(std::uint64_t address, std::size_t bytes) {
         std::uint8_t* const data = own_.emplace_back(bytes).data();
         refer_to(address, {data, bytes});
+        own_at_[address] = data;
         return {data, bytes};
+    }
+    /// The bytes of a region that `make` made, by its address; null if it made none there.
+    std::uint8_t* own_bytes(std::uint64_t address) const {
+        const auto found = own_at_.find(address);
+        return found == own_at_.end() ? nullptr : found->second;
     }
 
     /// All regions, by address.
@@ -40,6 +47,7 @@ public:
 private:
     std::map<std::uint64_t, Region> regions_;  ///< by address
     std::deque<ZeroedMemory<std::uint8_t>> own_;
+    std::map<std::uint64_t, std::uint8_t*> own_at_;  ///< the first byte of each, by address
 };
 
 }  // namespace systole::hw

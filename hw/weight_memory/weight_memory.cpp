@@ -10,7 +10,8 @@ WeightMemory::WeightMemory(const sc_core::sc_module_name& name, const machine::M
       bytes_(machine.weight_memory.bytes),
       clock_(clock),
       timing_(make_memory_timing(machine)),
-      reads_(cores, clock) {
+      cores_(cores),
+      requests_(machine.weight_memory.writable ? 2 * cores : cores, clock) {
     if (const CounterGroup* counters = timing_->counters()) register_counters(*counters);
     for (std::size_t core = 0; core < cores; ++core) {
         auto& socket = sockets.emplace_back(sc_core::sc_gen_unique_name("socket"));
@@ -31,11 +32,19 @@ bool WeightMemory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tl
 }
 
 void WeightMemory::request(std::size_t core, std::uint64_t address, std::uint64_t bytes, Tag tag) {
-    reads_.add(core, {.address = address, .bytes = bytes, .tag = tag}, reading());
+    requests_.add(core, {.address = address, .bytes = bytes, .tag = tag}, serving());
 }
 
 Cycle WeightMemory::next_arrival(std::size_t core) {
-    return reads_.take(core, reading());
+    return requests_.take(core, serving());
+}
+
+void WeightMemory::request_write(std::size_t core, std::uint64_t bytes, Tag tag) {
+    requests_.add(cores_ + core, {.writes = true, .bytes = bytes, .tag = tag}, serving());
+}
+
+Cycle WeightMemory::next_written(std::size_t core) {
+    return requests_.take(cores_ + core, serving());
 }
 
 void WeightMemory::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

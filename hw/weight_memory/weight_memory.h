@@ -26,7 +26,7 @@ namespace systole::hw {
 machine::UnitDescription describe_weight_memory(const machine::MachineConfig& machine,
                                                 std::uint64_t used_bytes);
 
-/// Off-chip memory of the weights, read-only while a program runs.
+/// Off-chip memory of the weights. Where the machine does not say that it is writable, programs only read it.
 ///
 /// The MemoryTiming that the machine selects gives the time of each read. `b_transport` does not wait: it
 /// adds the time to its delay argument, so that reads can be issued ahead. Readers get direct access to the
@@ -47,29 +47,36 @@ public:
 
     void request(std::size_t core, std::uint64_t address, std::uint64_t bytes, Tag tag) override;
     Cycle next_arrival(std::size_t core) override;
+    void request_write(std::size_t core, std::uint64_t bytes, Tag tag) override;
+    Cycle next_written(std::size_t core) override;
+    std::uint8_t* written_tile(std::uint64_t address) override { return image_.own_bytes(address); }
 
-    /// The way of each core; several cores have only direct access here, and make requests.
+    /// The way of each core. Cores of which several share the memory, or that write it, have only direct
+    /// access here, and make requests.
     std::deque<tlm_utils::simple_target_socket<WeightMemory>> sockets;
 
 private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& access);
 
-    struct Read {
-        std::uint64_t address = 0;
+    struct Request {
+        bool writes = false;
+        std::uint64_t address = 0;  ///< of a read
         std::uint64_t bytes = 0;
         Tag tag = 0;
     };
-    auto reading() {
-        return [this](const Read& read, Cycle at) {
-            return timing_->read(read.address, read.bytes, at, read.tag);
+    auto serving() {
+        return [this](const Request& request, Cycle at) {
+            return request.writes ? timing_->write(request.bytes, at)
+                                  : timing_->read(request.address, request.bytes, at, request.tag);
         };
     }
 
     const std::uint64_t bytes_;
     const Clock& clock_;
     std::unique_ptr<MemoryTiming> timing_;
-    OrderedRequests<Read> reads_;  ///< of several cores
+    const std::size_t cores_;
+    OrderedRequests<Request> requests_;  ///< of each core for reads and, behind all of them, for writes
     WeightImage image_;
 };
 

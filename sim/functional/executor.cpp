@@ -59,6 +59,7 @@ void execute_checked(const isa::Instruction& instruction, const machine::MatrixU
 struct Executor::Stream {
     const isa::Program& program;
     isa::HostProcessor* processor = nullptr;
+    std::uint64_t weight_address = 0;  ///< of the program's first tile
     std::unique_ptr<State> state;
     std::span<const isa::Instruction> instructions = {};  ///< before the first halt
     std::size_t next = 0;
@@ -70,12 +71,16 @@ Executor::Executor(const isa::Program& program, const machine::MachineConfig& ma
 
 Executor::Executor(const Programs& programs, const machine::MachineConfig& machine, isa::HostProcessor* host)
     : machine_(machine), host_(std::make_unique<HostMemory>()) {
+    std::uint64_t address = 0;
     for (const isa::Program* const program : programs) {
         check(*program, machine.matrix_unit);
         host_->add(program->buffers);
         streams_.push_back({.program = *program,
                             .processor = host,
-                            .state = std::make_unique<State>(*program, machine_, *host_, host)});
+                            .weight_address = address,
+                            .state = std::make_unique<State>(*program, machine_, *host_, host, address)});
+        const std::vector<std::uint64_t>& ends = streams_.back().state->tile_ends;
+        if (!ends.empty()) address = ends.back();
     }
 }
 
@@ -89,7 +94,8 @@ void Executor::run() {
     semaphores_.clear();
     for (Stream& stream : streams_) {
         stream.instructions = until_halt(stream.program.instructions);
-        stream.state = std::make_unique<State>(stream.program, machine_, *host_, stream.processor);
+        stream.state = std::make_unique<State>(stream.program, machine_, *host_, stream.processor,
+                                               stream.weight_address);
         stream.next = 0;
     }
     for (bool moved = true; moved;) {

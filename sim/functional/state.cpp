@@ -36,7 +36,7 @@ const isa::Program& checked(const isa::Program& program, const machine::MachineC
 }  // namespace
 
 State::State(const isa::Program& executed, const machine::MachineConfig& machine, HostMemory& host_memory,
-             isa::HostProcessor* host_processor)
+             isa::HostProcessor* host_processor, std::uint64_t weight_address)
     : program(executed),
       array(program.geometry),
       host(host_memory),
@@ -45,6 +45,8 @@ State::State(const isa::Program& executed, const machine::MachineConfig& machine
       accumulators(machine.accumulators.rows, array.columns),
       sum_bits(machine.accumulators.sum_bits),
       weights(program.tiles),
+      weight_memory(machine.weight_memory),
+      tile_ends(isa::tile_ends(program, weight_address)),
       parameters(array.columns),
       loaded(checked(program, machine), accumulators.rows()) {
     const auto count = [this](const isa::InitialRows& initial, isa::MemoryId memory) {

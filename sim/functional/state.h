@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "hw/isa/footprint.h"
 #include "hw/isa/host_processor.h"
@@ -19,8 +20,9 @@ namespace systole::functional {
 /// rows.
 struct State {
     /// Throws ProgramError if the machine has not all initial rows.
+    /// `weight_address`: of the program's first tile, in weight memory.
     State(const isa::Program& executed, const machine::MachineConfig& machine, HostMemory& host_memory,
-          isa::HostProcessor* host_processor);
+          isa::HostProcessor* host_processor, std::uint64_t weight_address);
 
     std::uint64_t row_bytes() const { return unified_buffer.row_elements(); }
 
@@ -36,6 +38,8 @@ struct State {
     RowMemory<std::int32_t> accumulators;
     std::uint32_t sum_bits;  ///< of an accumulator
     WeightQueue weights;
+    machine::WeightMemoryConfig weight_memory;
+    std::vector<std::uint64_t> tile_ends;  ///< in weight memory
     ActivationParameters parameters;
     isa::LoadedValues loaded;
 };

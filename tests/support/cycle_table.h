@@ -252,6 +252,7 @@ private:
             case isa::QueueId::Weights:
             case isa::QueueId::Host:
             case isa::QueueId::Tiles:
+            case isa::QueueId::WeightWrite:
                 return times.complete - times.begun;
             case isa::QueueId::HostRead:
             case isa::QueueId::HostWrite:

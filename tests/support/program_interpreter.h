@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -244,8 +245,32 @@ private:
 
     void execute(const isa::ReadWeights& read) {
         for (std::uint32_t i = 0; i < read.tiles; ++i) {
-            fifo_.push_back(&program_.tiles.at(std::size_t{read.first_tile} + i));
+            const std::uint32_t number = read.first_tile + i;
+            const auto found = written_.find(number);
+            fifo_.push_back(found == written_.end() ? program_.tiles.at(number) : found->second);
         }
+    }
+
+    void execute(const isa::WriteWeights& write) {
+        isa::WeightTile tile = program_.tiles.at(write.tile);
+        std::fill(tile.values.begin(), tile.values.end(),
+                  static_cast<std::uint8_t>(signed_reg(R::MultiplyWeightZeroPoint)));
+        for (std::uint64_t n = 0; n < write.rows; ++n) {
+            for (std::uint64_t i = 0; i < std::uint64_t{write.blocks} * write.columns; ++i) {
+                const std::uint64_t block = i / write.columns;
+                const std::uint64_t m = i % write.columns;
+                const std::uint64_t row =
+                    write.transposed ? block * write.columns + m : block * write.rows + n;
+                const std::uint64_t column =
+                    write.transposed ? block * write.rows + n : block * write.columns + m;
+                require(row < tile.rows && column < tile.columns, "a block reaches beyond its tile");
+                const std::uint8_t from =
+                    byte(write.unified_buffer_row, write.first_byte + n * write.stride + i);
+                tile.values[row * tile.columns + column] =
+                    write.is_signed ? from : static_cast<std::uint8_t>(from - 128);
+            }
+        }
+        written_[write.tile] = tile;
     }
 
     const isa::WeightTile& next_tile(bool keep) {
@@ -254,7 +279,7 @@ private:
             tile_ = fifo_.front();
             fifo_.pop_front();
         }
-        require(tile_ != nullptr, "there are no weights in the array");
+        require(tile_.has_value(), "there are no weights in the array");
         return *tile_;
     }
 
@@ -591,8 +616,9 @@ private:
     std::size_t host_end_ = 0;
     std::vector<std::uint8_t> host_;
     std::array<std::uint32_t, 256> semaphores_{};
-    std::deque<const isa::WeightTile*> fifo_;
-    const isa::WeightTile* tile_ = nullptr;
+    std::map<std::uint32_t, isa::WeightTile> written_;  ///< tiles, by number
+    std::deque<isa::WeightTile> fifo_;                  ///< as they were when they were fetched
+    std::optional<isa::WeightTile> tile_;
     const isa::Registers* registers_ = nullptr;
     isa::HostProcessor* processor_ = nullptr;
     std::vector<std::int32_t> bias_, multiplier_;

@@ -25,6 +25,7 @@ void execute(const isa::WriteHostMemory& write, State& state);
 void execute(const isa::HostWork& work, State& state);
 
 void execute(const isa::ReadWeights& read, State& state);
+void execute(const isa::WriteWeights& write, State& state);
 void execute(const isa::MatrixMultiply& matmul, State& state);
 void execute(const isa::Convolve& convolve, State& state);
 

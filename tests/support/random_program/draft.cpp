@@ -98,11 +98,11 @@ void Draft::add(const isa::Instruction& instruction, TileRun tiles) {
 }
 
 void Draft::add_any() {
-    constexpr std::array<Attempt, 8> attempts{&Draft::read_host, &Draft::write_host, &Draft::matmul,
+    constexpr std::array<Attempt, 9> attempts{&Draft::read_host, &Draft::write_host, &Draft::matmul,
                                               &Draft::convolve,  &Draft::activate,   &Draft::elementwise,
-                                              &Draft::pooling,   &Draft::host_work};
+                                              &Draft::pooling,   &Draft::host_work,  &Draft::write_weights};
     // What moves data, in the proportion in which it meets others; a little of the rest.
-    constexpr std::array<std::size_t, 16> common{0, 0, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 7, 7};
+    constexpr std::array<std::size_t, 18> common{0, 0, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 6, 7, 7, 8, 8};
     const auto kind = choices_.from(0, common.size() + 2);
     if (kind < common.size()) return add_fitting(attempts[common[kind]]);
     if (kind == common.size()) return add(isa::DebugTag{choices_.number<std::uint16_t>(0, 6)});

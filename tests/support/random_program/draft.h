@@ -55,6 +55,7 @@ private:
     std::optional<isa::Instruction> elementwise();
     std::optional<isa::Instruction> pooling();
     std::optional<isa::Instruction> host_work();
+    std::optional<isa::Instruction> write_weights();
 
     /// Blocks of a buffer of the host, to or from the unified buffer.
     template <class Transfer>

@@ -311,6 +311,33 @@ std::optional<isa::Instruction> Draft::pooling() {
         .count_padding = choices_.chance(40)};
 }
 
+std::optional<isa::Instruction> Draft::write_weights() {
+    if (!machine_.weight_memory.writable || program_.tiles.empty()) return std::nullopt;
+    isa::WriteWeights write{.tile = choices_.number<std::uint32_t>(0, program_.tiles.size() - 1),
+                            .unified_buffer_row = buffer_row(),
+                            .is_signed = choices_.chance(50),
+                            .transposed = choices_.chance(50)};
+    const isa::WeightTile& tile = program_.tiles[write.tile];
+    const std::uint64_t end = isa::tile_ends(program_)[write.tile];
+    if (tile.type != DataType::Int8 || machine_.weight_memory.refusal_of_write(end)) return std::nullopt;
+    if (choices_.chance(50))
+        write.blocks = choices_.number<std::uint16_t>(1, std::min(tile.rows, tile.columns));
+    const std::uint32_t most_rows = (write.transposed ? tile.columns : tile.rows) / write.blocks;
+    const std::uint32_t most_columns = (write.transposed ? tile.rows : tile.columns) / write.blocks;
+    write.rows = choices_.number<std::uint16_t>(1, most_rows);
+    write.columns = choices_.number<std::uint16_t>(1, most_columns);
+    write.first_byte =
+        choices_.number<std::uint16_t>(0, choices_.chance(50) ? 0 : 3 * program_.geometry.rows);
+    // Rows apart, packed, with gaps, or over each other.
+    const std::array<std::uint64_t, 4> strides{program_.geometry.rows, write.source_bytes(),
+                                               choices_.from(0, 3 * write.source_bytes()), 0};
+    write.stride = static_cast<std::uint32_t>(choices_.one_of(strides));
+    const std::uint64_t zero_point = choices_.chance(40) ? choices_.from(0, UINT8_MAX) : 0;
+    set(Register::MultiplyWeightZeroPoint,
+        static_cast<std::uint32_t>(static_cast<std::int8_t>(machine_.matrix_unit.row_sums ? zero_point : 0)));
+    return write;
+}
+
 std::optional<isa::Instruction> Draft::host_work() {
     if (program_.host_segments.empty()) return std::nullopt;
     const auto segment = choices_.number<std::uint16_t>(0, program_.host_segments.size() - 1);

@@ -73,6 +73,10 @@ std::optional<std::string> broken_partition(const Observation& run, const machin
             return fmt::format("the cycles of {} sum to {} of {}", unit, totals.cycles_of(unit), run.cycles);
         }
     }
+    if (machine.weight_memory.writable && totals.cycles_of("weight_writer") != run.cycles) {
+        return fmt::format("the cycles of weight_writer sum to {} of {}", totals.cycles_of("weight_writer"),
+                           run.cycles);
+    }
     const bool has_host = totals.cycles_of("host") > 0;
     if (has_host && totals.cycles_of("host") != run.cycles) {
         return fmt::format("the cycles of host sum to {} of {}", totals.cycles_of("host"), run.cycles);
@@ -200,11 +204,12 @@ std::optional<std::string> broken_macs(const Observation& run, const isa::Progra
 }
 
 /// What energy is counted from: every access of a memory is some unit's.
-std::optional<std::string> broken_access(const Observation& run) {
+std::optional<std::string> broken_access(const Observation& run, const machine::MachineConfig& machine) {
     const Totals totals(run);
-    const std::uint64_t reads = totals.of("systolic_data_setup.fetches") +
-                                totals.of("activation_unit.buffer_reads") +
-                                totals.of("host_interface.buffer_reads");
+    const std::uint64_t reads =
+        totals.of("systolic_data_setup.fetches") + totals.of("activation_unit.buffer_reads") +
+        totals.of("host_interface.buffer_reads") +
+        (machine.weight_memory.writable ? totals.of("weight_writer.buffer_reads") : 0);
     if (totals.of("unified_buffer.reads") != reads) return "unified-buffer reads are not the units'";
     const std::uint64_t writes =
         totals.of("activation_unit.buffer_writes") + totals.of("host_interface.buffer_writes");
@@ -242,7 +247,7 @@ std::optional<std::string> broken_law(const Observation& run, const isa::Program
                                       const machine::MachineConfig& machine) {
     if (auto broken = broken_partition(run, machine)) return broken;
     if (auto broken = broken_count(run, program)) return broken;
-    if (auto broken = broken_access(run)) return broken;
+    if (auto broken = broken_access(run, machine)) return broken;
     if (auto broken = broken_macs(run, program)) return broken;
     return broken_time(run);
 }

@@ -97,6 +97,10 @@ machine::MachineConfig random_machine(Choices& choices) {
         machine.weight_memory.model = machine::WeightMemoryModel::Dram;
         machine.weight_memory.dram = random_dram(choices);
     }
+    if (machine.weight_memory.model == machine::WeightMemoryModel::Bandwidth && choices.chance(50)) {
+        machine.weight_memory.writable = {.gb_per_s = bandwidth(choices, 100),
+                                          .latency_cycles = latency(choices, 40)};
+    }
     if (machine.weight_memory.model == machine::WeightMemoryModel::Bandwidth && choices.chance(30)) {
         machine.weight_memory.spill = true;
         machine.weight_memory.bytes = std::uint64_t{machine.matrix_unit.rows} * machine.matrix_unit.columns *

@@ -17,9 +17,18 @@ using isa::Position;
 using isa::QueueId;
 using isa::QueuePositions;
 
-/// The queues of machines with a systolic array, which are the first.
-constexpr std::size_t queues = static_cast<std::size_t>(QueueId::Host) + 1;
+/// The queues of machines with a systolic array.
+constexpr std::array used_queues{QueueId::HostRead,   QueueId::HostWrite,  QueueId::Weights,
+                                 QueueId::Matrix,     QueueId::Activation, QueueId::Host,
+                                 QueueId::WeightWrite};
+constexpr std::size_t queues = used_queues.size();
 constexpr auto weights_unit = static_cast<std::size_t>(QueueId::Weights);
+
+/// The place of a queue among them.
+std::size_t place_of(std::size_t queue) {
+    const auto found = std::ranges::find(used_queues, static_cast<QueueId>(queue));
+    return static_cast<std::size_t>(found - used_queues.begin());
+}
 
 /// A place for sync: directly before the instruction of that index. All its signals stand before its waits,
 /// so that everything before a wait can be done without anything behind it.
@@ -34,6 +43,7 @@ public:
     explicit Layer(const Case& random)
         : program_(random.program),
           style_(random.sync),
+          has_writer_(random.machine.weight_memory.writable.has_value()),
           places_(program_.instructions.size() + 1),
           choices_(style_.seed),
           known_at_(program_.instructions.size() + 1) {
@@ -81,12 +91,12 @@ private:
         const auto self = static_cast<std::size_t>(*unit);
         const isa::Footprint footprint = isa::footprint(instruction, registers_, program_);
         const QueuePositions needed = history_.conflicts(footprint).any;
-        for (std::size_t other = 0; other < queues; ++other) {
+        for (std::size_t other = 0; other < isa::queue_count; ++other) {
             if (other == self || needed[other] <= known_[self][other]) continue;
             if (!style_.implied && implied(needed, known_[self], other)) continue;
             lay_order(other, needed[other], self, index);
         }
-        for (std::size_t other = 0; other < queues; ++other) {
+        for (std::size_t other = 0; other < isa::queue_count; ++other) {
             if (other != self && needed[other] > known_[self][other])
                 raise(known_[self], known_at_[needed[other]]);
         }
@@ -98,7 +108,7 @@ private:
 
     /// Whether waiting for a later-known instruction of another unit waits for this one too.
     bool implied(const QueuePositions& needed, const QueuePositions& known, std::size_t unit) const {
-        for (std::size_t other = 0; other < queues; ++other) {
+        for (std::size_t other = 0; other < isa::queue_count; ++other) {
             if (other != unit && needed[other] > known[other] &&
                 known_at_[needed[other]][unit] >= needed[unit]) {
                 return true;
@@ -112,7 +122,11 @@ private:
         std::size_t signal = position;
         if (choices_.chance(style_.late_percent)) signal = choices_.from(position, index);
         std::size_t wait = index;
-        if (choices_.chance(style_.early_percent)) wait = choices_.from(signal, index);
+        // A fetch that waits for the array lets the signal behind it wait, too: then an early wait could keep
+        // the instructions that take its tiles from being issued.
+        if (choices_.chance(style_.early_percent) && moves(signaller, signal)) {
+            wait = choices_.from(signal, index);
+        }
         // Each pair's first, second, ... wait stands behind its first, second, ... signal, and as many waits
         // of the pair stand before an instruction as there are orders it must have learnt.
         lay_pair(signaller, signal, waiter, wait, semaphore_of(signaller, waiter));
@@ -126,17 +140,18 @@ private:
 
     /// One of the semaphores on which one unit waits for the other.
     std::uint8_t semaphore_of(std::size_t signaller, std::size_t waiter) {
-        const std::size_t pair = signaller * queues + waiter;
+        const std::size_t pair = place_of(signaller) * queues + place_of(waiter);
         return semaphores_[pair * most_a_pair + choices_.from(0, style_.semaphores_a_pair - 1)];
     }
 
     /// A sync that nothing needs: between any two units, or of one with itself.
     void lay_extra(std::size_t index) {
-        const auto signaller = choices_.from(0, queues - 1);
-        const auto waiter = choices_.from(0, queues - 1);
+        const std::size_t last = queues - (has_writer_ ? 1 : 2);
+        const auto signaller = static_cast<std::size_t>(used_queues.at(choices_.from(0, last)));
+        const auto waiter = static_cast<std::size_t>(used_queues.at(choices_.from(0, last)));
         const auto wait = choices_.from(index, end_);
         if (!moves(signaller, index) || !moves(waiter, wait)) return;
-        const std::size_t pair = signaller * queues + waiter;
+        const std::size_t pair = place_of(signaller) * queues + place_of(waiter);
         lay_pair(signaller, index, waiter, wait, semaphores_[first_extra + pair]);
     }
 
@@ -146,7 +161,7 @@ private:
     }
 
     static void raise(QueuePositions& positions, const QueuePositions& to) {
-        for (std::size_t unit = 0; unit < queues; ++unit) {
+        for (std::size_t unit = 0; unit < isa::queue_count; ++unit) {
             positions[unit] = std::max(positions[unit], to[unit]);
         }
     }
@@ -157,6 +172,7 @@ private:
 
     const isa::Program& program_;
     const SyncStyle& style_;
+    const bool has_writer_;  ///< a queue for write_weights
     std::vector<Place> places_;
     std::vector<bool> weights_move_;  ///< before the instruction of that index
     std::array<std::uint8_t, 256> semaphores_{};

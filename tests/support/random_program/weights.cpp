@@ -54,6 +54,9 @@ std::vector<isa::Instruction> with_read_weights(const std::vector<DraftInstructi
     const unsigned ahead_percent = choices.chance(50) ? 15 : 60;
     std::uint64_t taken = 0;
     for (const DraftInstruction& each : draft) {
+        // It may have to wait for earlier fetches, and what stands behind it for it: a fetch that waits until
+        // the array takes a tile may not stand before it.
+        if (std::holds_alternative<isa::WriteWeights>(each.instruction) && !room.all_there()) continue;
         if (std::holds_alternative<isa::Halt>(each.instruction) && choices.chance(20)) {
             fetch_for_nobody(tiles, machine.weight_fifo.depth_tiles, choices, result);
         }

@@ -117,7 +117,7 @@ TEST_CASE("An instruction is shown as one line of assembly", "[isa][assembly]") 
           "set output.minimum -1");
     CHECK(to_string(SetConfig{.reg = Register::WindowTile, .value = 0xffffffff}) ==
           "set window.tile 4294967295");
-    CHECK(to_string(SyncWait{.unit = static_cast<QueueId>(14)}) == "sync.wait unit?14 sem=0");
+    CHECK(to_string(SyncWait{.unit = static_cast<QueueId>(15)}) == "sync.wait unit?15 sem=0");
 }
 
 TEST_CASE("Every line of assembly for tiles stands for its instruction", "[isa][assembly]") {

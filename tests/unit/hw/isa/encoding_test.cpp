@@ -55,6 +55,17 @@ TEST_CASE("Instructions are encoded as specified", "[isa][encoding]") {
                                   .block_bytes = 0x0c0b0a09,
                                   .blocks = 0x0e0d}) ==
           Bytes{0x11, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14});
+    CHECK(encoded(WriteWeights{.tile = 0x04030201,
+                               .unified_buffer_row = 0x070605,
+                               .first_byte = 0x0908,
+                               .stride = 0x0d0c0b0a,
+                               .rows = 0x0f0e,
+                               .columns = 0x1110,
+                               .blocks = 0x1312,
+                               .is_signed = false,
+                               .transposed = true}) ==
+          Bytes{0x14, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19});
+    CHECK(encoded(WriteWeights{.is_signed = true}).at(1) == 1);
     CHECK(encoded(ReadWeights{.first_tile = 0x04030201, .tiles = 0x0605}) == Bytes{0x12, 1, 2, 3, 4, 5, 6});
     CHECK(encoded(MatrixMultiply{.unified_buffer_row = 0x040302,
                                  .accumulator_row = 0x0605,
@@ -344,7 +355,7 @@ TEST_CASE("A cut instruction is an error at every length", "[isa][encoding]") {
 
 TEST_CASE("Only the specified opcodes exist", "[isa][encoding]") {
     const std::set<int> opcodes = {0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x10, 0x11, 0x12,
-                                   0x13, 0x20, 0x21, 0x30, 0x31, 0x40, 0x41, 0x42, 0x43, 0x44,
+                                   0x13, 0x14, 0x20, 0x21, 0x30, 0x31, 0x40, 0x41, 0x42, 0x43, 0x44,
                                    0x50, 0x51, 0x58, 0x59, 0x5a, 0x60, 0x61, 0x70, 0x71, 0x72,
                                    0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x7b, 0x7c};
     for (int opcode = 0; opcode < 256; ++opcode) {
@@ -379,8 +390,8 @@ TEST_CASE("Errors name the byte, the instruction, the value and the rule", "[isa
     CHECK_THROWS_MATCHES(decoded({0x07, static_cast<std::uint8_t>(register_count), 0, 0, 0, 0}), ProgramError,
                          Message("byte 0: set: register is " + std::to_string(register_count) +
                                  "; it must be below " + std::to_string(register_count)));
-    CHECK_THROWS_MATCHES(decoded({0x03, 14, 0}), ProgramError,
-                         Message("byte 0: sync.wait: unit is 14; it must be below 14"));
+    CHECK_THROWS_MATCHES(decoded({0x03, 15, 0}), ProgramError,
+                         Message("byte 0: sync.wait: unit is 15; it must be below 15"));
     CHECK_THROWS_MATCHES(decoded({0x12, 0, 0, 0, 0, 0, 0}), ProgramError,
                          Message("byte 0: read_weights: count is 0; it must be at least 1"));
     CHECK_THROWS_MATCHES(decoded({0x20, 2, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0}), ProgramError,
@@ -465,7 +476,7 @@ TEST_CASE("A field that does not fit its encoding is an error, and nothing is ap
     CHECK_THROWS_AS(encoded(ReadHostMemory{.host_address = 0x10000000000, .block_bytes = 1}), ProgramError);
     CHECK_THROWS_AS(encoded(ReadHostMemory{.block_bytes = 0}), ProgramError);
     CHECK_THROWS_AS(encoded(WriteHostMemory{.block_bytes = 1, .blocks = 0}), ProgramError);
-    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<QueueId>(14)}), ProgramError);
+    CHECK_THROWS_AS(encoded(SyncWait{.unit = static_cast<QueueId>(15)}), ProgramError);
     CHECK_THROWS_AS(encoded(SetConfig{.reg = static_cast<Register>(register_count)}), ProgramError);
     CHECK_THROWS_AS(encoded(Convolve{.lines = 0}), ProgramError);
     CHECK_THROWS_AS(encoded(Activate{.length = 0}), ProgramError);
@@ -494,6 +505,7 @@ TEST_CASE("Units take the instructions of their queue", "[isa][encoding]") {
     CHECK(queue_of(ReadHostMemory{}) == QueueId::HostRead);
     CHECK(queue_of(WriteHostMemory{}) == QueueId::HostWrite);
     CHECK(queue_of(ReadWeights{}) == QueueId::Weights);
+    CHECK(queue_of(WriteWeights{}) == QueueId::WeightWrite);
     CHECK(queue_of(MatrixMultiply{}) == QueueId::Matrix);
     CHECK(queue_of(Convolve{}) == QueueId::Matrix);
     CHECK(queue_of(Activate{}) == QueueId::Activation);

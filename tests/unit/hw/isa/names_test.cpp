@@ -16,6 +16,7 @@ TEST_CASE("A unit is found by its name", "[isa]") {
     CHECK(name(QueueId::Ring) == "ring");
     CHECK(name(QueueId::Mesh) == "mesh");
     CHECK(name(QueueId::Tiles) == "tiles");
+    CHECK(name(QueueId::WeightWrite) == "weight_write");
     for (std::size_t i = 0; i < queue_count; ++i) {
         CHECK(find_queue(name(static_cast<QueueId>(i))) == static_cast<QueueId>(i));
     }

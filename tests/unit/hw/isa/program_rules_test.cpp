@@ -229,7 +229,7 @@ TEST_CASE("A program has instructions and units of one kind of machine", "[isa][
             ++of_array;
         }
     });
-    CHECK(of_array == 7);
+    CHECK(of_array == 8);
     CHECK(of_tiles == 12);
     CHECK(of_tensor_core == 13);
     const auto rule_of = [](QueueId unit, const Geometry& geometry) {
@@ -254,6 +254,9 @@ TEST_CASE("A program has instructions and units of one kind of machine", "[isa][
     CHECK_FALSE(rule_of(QueueId::Activation, {}));
     CHECK(rule_of(QueueId::Activation, with_tiles) == missing(QueueId::Activation, "tiles"));
     CHECK(rule_of(QueueId::Activation, small_core) == missing(QueueId::Activation, "a tensor core"));
+    CHECK_FALSE(rule_of(QueueId::WeightWrite, {}));
+    CHECK(rule_of(QueueId::WeightWrite, with_tiles) == missing(QueueId::WeightWrite, "tiles"));
+    CHECK(rule_of(QueueId::WeightWrite, small_core) == missing(QueueId::WeightWrite, "a tensor core"));
     for (const QueueId unit : {QueueId::Ring, QueueId::Mesh, QueueId::Tiles}) {
         CHECK_FALSE(rule_of(unit, with_tiles));
         CHECK(rule_of(unit, {}) == missing(unit, "a unified buffer"));

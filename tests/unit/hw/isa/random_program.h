@@ -131,6 +131,16 @@ private:
             each = {host_address(), row(), number32(1, UINT32_MAX), number16(1)};
         } else if constexpr (std::is_same_v<Each, ReadWeights>) {
             each = {number32(0, UINT32_MAX), number16(1)};
+        } else if constexpr (std::is_same_v<Each, WriteWeights>) {
+            each = {number32(0, UINT32_MAX),
+                    row(),
+                    number16(),
+                    number32(0, UINT32_MAX),
+                    number16(1),
+                    number16(1),
+                    number16(1),
+                    coin(),
+                    coin()};
         } else if constexpr (std::is_same_v<Each, HostWork>) {
             each = {number16(), number32(0, UINT32_MAX), number32(1, UINT32_MAX)};
         } else if constexpr (std::is_same_v<Each, MatrixMultiply>) {
@@ -466,12 +476,13 @@ private:
     /// One of the units of the program's machine.
     QueueId unit(const Geometry& geometry) {
         using enum QueueId;
-        constexpr std::array of_array{HostRead, HostWrite, Weights, Matrix, Activation, Host};
+        constexpr std::array of_array{HostRead, HostWrite, Weights, Matrix, Activation, Host, WeightWrite};
         constexpr std::array of_tiles{HostRead, HostWrite, Host, Ring, Mesh, Tiles};
         constexpr std::array of_tensor_core{HostRead, HostWrite, Weights, Matrix,    Host,
                                             DmaIn,    DmaOut,    Vector,  CrossLane, Collective};
         if (geometry.has_tensor_core()) return of_tensor_core[from(0, of_tensor_core.size() - 1)];
-        return (geometry.has_tiles() ? of_tiles : of_array)[from(0, of_array.size() - 1)];
+        if (geometry.has_tiles()) return of_tiles[from(0, of_tiles.size() - 1)];
+        return of_array[from(0, of_array.size() - 1)];
     }
 
     void add_instruction(Program& program) {
@@ -510,6 +521,17 @@ private:
             if (program.tiles.empty()) return;
             read->first_tile = number32(0, program.tiles.size() - 1);
             read->tiles = static_cast<std::uint16_t>(from(1, program.tiles.size() - read->first_tile));
+        }
+        if (auto* write = std::get_if<WriteWeights>(&added)) {
+            if (program.tiles.empty()) return;
+            write->tile = number32(0, program.tiles.size() - 1);
+            const WeightTile& tile = program.tiles[write->tile];
+            if (tile.type != DataType::Int8) return;
+            write->blocks = static_cast<std::uint16_t>(from(1, std::min(tile.rows, tile.columns)));
+            write->rows = static_cast<std::uint16_t>(
+                from(1, (write->transposed ? tile.columns : tile.rows) / write->blocks));
+            write->columns = static_cast<std::uint16_t>(
+                from(1, (write->transposed ? tile.rows : tile.columns) / write->blocks));
         }
         if (auto* work = std::get_if<HostWork>(&added)) {
             if (program.host_segments.empty()) return;

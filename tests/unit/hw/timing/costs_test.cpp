@@ -181,6 +181,20 @@ public:
         CHECK(alone.counted("matrix_unit.weight_shift_cycles") == 0);
         check_tile(alone.chip().tiles().at(0), std::span(tiles).first(1), times.begun);
     }
+    void operator()(const isa::WriteWeights& write) {
+        const isa::WeightTile& tile = random_.tiles.at(write.tile);
+        const Alone alone(machine_, random_, with(bound_), random_.tiles);
+        const auto times = alone.times(isa::QueueId::WeightWrite);
+        const timing::TileWriteCost cost = timing::tile_write_cost(write, tile, machine_);
+        CHECK(cost == walked::tile_write(write, tile, machine_));
+        CHECK(times.released == times.begun + cost.cycles);
+        CHECK(times.complete == times.released);
+        CHECK(alone.counted("weight_writer.busy_cycles") == cost.cycles);
+        CHECK(alone.counted("weight_writer.bytes") == cost.bytes);
+        CHECK(alone.counted("weight_writer.tiles") == 1);
+        CHECK(alone.counted("unified_buffer.reads") == cost.buffer_accesses);
+        alone.check_end(times.complete);
+    }
     void operator()(const isa::MatrixMultiply& multiply) {
         isa::MatrixMultiply alone = multiply;
         alone.flags.keep_weights = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <variant>
 
@@ -75,6 +76,26 @@ inline timing::TileFetchCost tile_fetch(std::span<const isa::WeightTile> tiles,
         }
     }
     cost.cycles = machine.weight_memory.latency_cycles + transfer_cycles(cost.bytes, machine.weight_rate());
+    // A memory that a weight writer shares answers two cycles later, or more.
+    if (machine.weight_memory.writable && cost.cycles < 2) cost.cycles = 2;
+    return cost;
+}
+
+inline timing::TileWriteCost tile_write(const isa::WriteWeights& write, const isa::WeightTile& tile,
+                                        const machine::MachineConfig& machine) {
+    timing::TileWriteCost cost;
+    for (std::uint64_t row = 0; row < write.rows; ++row) {
+        std::set<std::uint64_t> touched;
+        for (std::uint64_t i = 0; i < std::uint64_t{write.blocks} * write.columns; ++i) {
+            touched.insert((write.first_byte + row * write.stride + i) / machine.matrix_unit.rows);
+        }
+        cost.buffer_accesses += touched.size();
+    }
+    const std::uint32_t rows = machine.weight_memory.whole_tiles ? machine.matrix_unit.rows : tile.rows;
+    cost.bytes = std::uint64_t{rows} * machine.matrix_unit.columns;
+    const Cycle moves = machine.weight_memory.writable.value().latency_cycles +
+                        transfer_cycles(cost.bytes, machine.weight_write_rate());
+    cost.cycles = cost.buffer_accesses + (moves < 2 ? 2 : moves);
     return cost;
 }
 
