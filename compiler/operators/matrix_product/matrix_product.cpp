@@ -179,7 +179,9 @@ public:
         return type == DataType::Bfloat16 ? DataType::Float32 : type;
     }
     Placement placement() const override {
-        return {.where = "host; matrix unit of a tensor core",
+        return {.where =
+                    "host; matrix unit of a tensor core; with weight_memory.writable, that of TPU v1, on "
+                    "uint8 and int8",
                 .formats = "float32 and bfloat16, with sums and results of float32; uint8 and int8"};
     }
     std::optional<std::vector<ir::Attribute>> on_one_image(
@@ -281,6 +283,10 @@ ir::ValueId append_matrix_product(ir::LayerReader& layer, const std::vector<ir::
     }
     if (type) return layer.append_as(*type, "matrix_product", std::move(attributes), inputs);
     return layer.append("matrix_product", std::move(attributes), inputs);
+}
+
+FixedPoint product_multiplier(const ir::NodeView& node) {
+    return fixed_point_of(sum_multiplier(node));
 }
 
 std::unique_ptr<ir::Operator> make_matrix_product() {

@@ -3,6 +3,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/fixed_point.h"
+#include "compiler/ir/graph.h"
 #include "compiler/ir/layer_kind.h"
 
 namespace systole::operators {
@@ -12,5 +14,8 @@ namespace systole::operators {
 ir::ValueId append_matrix_product(ir::LayerReader& layer, const std::vector<ir::ValueId>& inputs,
                                   std::vector<ir::NamedAttribute> attributes = {},
                                   std::optional<ir::ResultType> type = {});
+
+/// By what sums of a node on integers are multiplied, whose rounding is no float_half_even.
+FixedPoint product_multiplier(const ir::NodeView& node);
 
 }  // namespace systole::operators

@@ -134,7 +134,7 @@ std::vector<PixelBlock> possible_blocks(const Network& network, const Target& ta
                                         std::span<const std::uint32_t> members) {
     const Layer& first = network.layers[members.front()];
     const auto* const product = std::get_if<MatrixProduct>(&first.work);
-    if (product == nullptr || !product->window) return {{}};
+    if (product == nullptr || !product->window || writes_weights(*product)) return {{}};
     std::uint64_t channels = 0;
     for (const std::uint32_t member : members) {
         channels += network.tensors[network.layers[member].output].shape.channels;
@@ -155,7 +155,7 @@ std::vector<ChannelCut> possible_cuts(const Network& network, const Target& targ
                                       std::span<const std::uint32_t> members) {
     const Layer& layer = network.layers[members.front()];
     const auto* const product = std::get_if<MatrixProduct>(&layer.work);
-    if (members.size() > 1 || product == nullptr || !product->window) return {};
+    if (members.size() > 1 || product == nullptr || !product->window || writes_weights(*product)) return {};
     const ir::FeatureMap& output = network.tensors[layer.output].shape;
     const std::uint32_t columns = target.geometry.columns;
     std::vector<ChannelCut> cuts;

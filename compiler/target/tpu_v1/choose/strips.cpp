@@ -310,6 +310,8 @@ Homes homes_of(const AnalysedNetwork& analysed, const std::vector<bool>& spilled
 
 bool can_be_cut(const AnalysedNetwork& analysed, std::uint32_t layer) {
     const Layer& work = analysed.network().layers[layer];
+    const auto* const product = std::get_if<MatrixProduct>(&work.work);
+    if (product != nullptr && writes_weights(*product)) return false;
     if (window_of(work) != nullptr) return true;
     if (const auto* const concatenation = std::get_if<Concatenation>(&work.work)) {
         return concatenation->axis == Concatenation::Axis::Channels;

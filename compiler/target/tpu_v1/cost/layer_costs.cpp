@@ -9,6 +9,7 @@
 #include "compiler/target/tpu_v1/schedule/layer_lowering.h"
 #include "hw/isa/registers.h"
 #include "hw/timing/activation_unit.h"
+#include "hw/timing/transfers.h"
 
 namespace systole::tpu_v1 {
 
@@ -77,6 +78,10 @@ std::vector<MappedProduct> LayerCosts::products(std::uint32_t number, const Laye
 
 Cycle LayerCosts::product_cycles(std::uint32_t number, const LayerPlan& plan, std::uint32_t images) const {
     return predicted_cycles(products(number, plan, images), machine_);
+}
+
+double LayerCosts::tile_write_cycles() const {
+    return static_cast<double>(timing::weight_write_cycles(machine_.tile_bytes(), machine_));
 }
 
 std::uint64_t LayerCosts::tile_bytes(std::uint32_t number, std::uint64_t tiles) const {

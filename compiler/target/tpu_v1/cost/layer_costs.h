@@ -37,6 +37,8 @@ public:
                                         std::uint32_t images) const;
     /// The cycles of these products, one after the other.
     Cycle product_cycles(std::uint32_t number, const LayerPlan& plan, std::uint32_t images) const;
+    /// Of the memory, for a tile that the program writes.
+    double tile_write_cycles() const;
     /// Bytes of weight memory that tiles of a layer with a product take.
     std::uint64_t tile_bytes(std::uint32_t number, std::uint64_t tiles) const;
     /// Cycles of the activation unit for lines of pooling, for lines of an input that a concatenation copies,

@@ -106,6 +106,7 @@ std::vector<Operation> StepCosts::split(std::vector<Operation> operations) const
 
 std::vector<Step> StepCosts::steps_of(std::uint32_t layer, std::span<const Operation> operations,
                                       std::uint32_t first_image) const {
+    if (writes_weights(layer)) return whole_images(layer, operations, first_image);
     std::vector<Step> steps;
     bool streams_before = false;
     for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -142,6 +143,47 @@ std::vector<Step> StepCosts::steps_of(std::uint32_t layer, std::span<const Opera
         // What the sums need is known from the step that activates them.
         step.accumulator_rows = steps[s + 1].accumulator_rows;
         step.written = steps[s + 1].written;
+    }
+    return steps;
+}
+
+bool StepCosts::writes_weights(std::uint32_t layer) const {
+    const auto* const product = std::get_if<MatrixProduct>(&network_.layers[layer].work);
+    return product != nullptr && tpu_v1::writes_weights(*product);
+}
+
+/// All heads of an image read all lines of their operands, and the program writes their tiles to the same
+/// places: they stay together.
+std::vector<Step> StepCosts::whole_images(std::uint32_t layer, std::span<const Operation> operations,
+                                          std::uint32_t first_image) const {
+    const std::uint64_t height = network_.tensors[network_.layers[layer].output].shape.height;
+    std::vector<Step> steps;
+    std::optional<std::uint32_t> image;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        const MatrixWork* const streams = matrix_work(operations[i]);
+        if (streams != nullptr && image != streams->chunk.first_image) {
+            image = streams->chunk.first_image;
+            steps.emplace_back();
+            steps.back().first_operation = i;
+            steps.back().is_product = true;
+        }
+        Step& step = steps.back();
+        ++step.operations;
+        if (const auto* work = std::get_if<ActivatePixels>(&operations[i])) {
+            add(*work, first_image, step);
+            step.written = {.first = std::uint64_t{work->first_image - first_image} * height,
+                            .count = height};
+            step.column.reset();
+        }
+    }
+    for (Step& step : steps) {
+        for (const StreamOfStep& stream :
+             streams_of(operations.subspan(step.first_operation, step.operations))) {
+            if (step.first_fetch == 0) step.first_fetch = stream.fetch;
+            step.array_cycles += static_cast<double>(stream.shape.span());
+            // The tile is written before it is fetched.
+            step.fetch_cycles += stream.fetch + costs_.tile_write_cycles();
+        }
     }
     return steps;
 }
@@ -208,7 +250,7 @@ std::uint64_t StepCosts::lines_read(std::uint32_t layer, std::size_t input, cons
         line = bottom <= window.pad_top ? 0 : std::min(bottom - window.pad_top, height) - 1;
     };
     if (const auto* product = std::get_if<MatrixProduct>(&read_by.work)) {
-        if (product->window) through(*product->window);
+        if (product->window && !tpu_v1::writes_weights(*product)) through(*product->window);
     } else if (const auto* pooling = std::get_if<Pooling>(&read_by.work)) {
         through(pooling->window);
     } else if (height == output_height) {

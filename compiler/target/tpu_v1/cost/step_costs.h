@@ -75,6 +75,9 @@ private:
         std::vector<std::vector<ActivatedColumns>> activated;
     };
 
+    bool writes_weights(std::uint32_t layer) const;
+    std::vector<Step> whole_images(std::uint32_t layer, std::span<const Operation> operations,
+                                   std::uint32_t first_image) const;
     void add(const ActivatePixels& work, std::uint32_t first_image, Step& step) const;
     void add_vector_work(std::uint32_t layer, const Operation& operation, std::uint32_t first_image,
                          Step& step) const;

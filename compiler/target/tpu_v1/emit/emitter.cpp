@@ -163,6 +163,78 @@ void Emitter::operator()(const ReadConstants&) {
                                        .blocks = 1});
 }
 
+void Emitter::write_tile(const MatrixWork& work, const Layer& layer) {
+    const auto& product = std::get<MatrixProduct>(layer.work);
+    const MatrixProduct::Written& how = *product.written;
+    const TensorId source = layer.inputs[1];
+    const HeadMatrices matrices = head_matrices(tensor(source).shape, how.swapped_weights);
+    const ColumnTile* column = nullptr;
+    const LayerPlan& plan = schedule_.layers[work.layer];
+    for (const ColumnTile& each : plan.tiling.columns) {
+        if (plan.first_weight_tile + each.runs.front().first_weight_tile <= work.first_weight_tile)
+            column = &each;
+    }
+    const std::uint64_t array_rows = schedule_.target.geometry.rows;
+    const std::uint64_t first_element = std::uint64_t{work.first_element_tile} * array_rows;
+    const std::uint64_t elements = std::min(array_rows, plan.tiling.elements - first_element);
+    const std::uint64_t first_row = how.transposed ? column->first_channel : first_element;
+    const std::uint64_t first_column = how.transposed ? first_element : column->first_channel;
+    // In pixels, each of a row's columns: from one row of a matrix to the next, and to the next matrix.
+    const std::uint64_t of_row = how.swapped_weights ? matrices.heads : 1;
+    const std::uint64_t of_head = how.swapped_weights ? 1 : matrices.rows;
+    const std::uint64_t pixel = work.chunk.first_line * of_head + first_row * of_row;
+    const std::uint64_t byte = pixel * matrices.columns + first_column;
+    stream_.set(Register::MultiplyWeightZeroPoint, static_cast<std::uint32_t>(product.weight_zero_point));
+    stream_.append(isa::WriteWeights{
+        .tile = work.first_weight_tile,
+        .unified_buffer_row =
+            row_of(source, work.chunk.first_image) + narrow<std::uint32_t>(byte / array_rows),
+        .first_byte = narrow<std::uint16_t>(byte % array_rows),
+        .stride = narrow<std::uint32_t>(of_row * matrices.columns),
+        .rows = narrow<std::uint16_t>(how.transposed ? std::uint64_t{column->channels} : elements),
+        .columns = narrow<std::uint16_t>(how.transposed ? elements : std::uint64_t{column->channels}),
+        .blocks = 1,
+        .is_signed = tensor(source).type == DataType::Int8,
+        .transposed = how.transposed});
+}
+
+void Emitter::subtract_zero_point(const MatrixWork& work, const Layer& layer, isa::MatrixFlags flags) {
+    const Tensor& input = tensor(layer.inputs[0]);
+    if (input.zero_point == 0) return;
+    const std::uint64_t array_rows = schedule_.target.geometry.rows;
+    const std::uint64_t first_element = std::uint64_t{work.first_element_tile} * array_rows;
+    const std::uint64_t elements = std::min(array_rows, input.shape.channels - first_element);
+    const std::int32_t streamed = -input.zero_point;
+    const auto& how = *std::get<MatrixProduct>(layer.work).written;
+    const std::uint32_t rows = head_matrices(input.shape, how.swapped_input).rows;
+    // Windows left of an image of one pixel: all their elements are the value of the padding. They are blocks
+    // of two pixels, of which the second lies below the output: to that one all multiply-accumulates of the
+    // tile belong, so that none counts as useful.
+    for (const Register one :
+         {Register::WindowInputHeight, Register::WindowInputWidth, Register::WindowImageRows,
+          Register::WindowKernelHeight, Register::WindowKernelWidth, Register::WindowStrideY,
+          Register::WindowStrideX, Register::WindowOutputHeight, Register::BlockWidth,
+          Register::BlockOutputHeight}) {
+        stream_.set(one, 1);
+    }
+    stream_.set(Register::WindowChannels, narrow<std::uint32_t>(elements));
+    stream_.set(Register::WindowPadTop, 0);
+    for (const Register width :
+         {Register::WindowPadLeft, Register::WindowOutputWidth, Register::BlockOutputWidth}) {
+        stream_.set(width, rows);
+    }
+    stream_.set(Register::BlockHeight, 2);
+    stream_.set(Register::WindowTile, 0);
+    stream_.set_value(Register::WindowPadValue, static_cast<std::uint8_t>(streamed));
+    flags.accumulate = flags.keep_weights = true;
+    flags.activations = streamed > highest_of(DataType::Int8) ? DataType::Uint8 : DataType::Int8;
+    stream_.append(isa::Convolve{.unified_buffer_row = row_of(layer.inputs[0], work.chunk.first_image),
+                                 .accumulator_row = narrow<std::uint16_t>(work.accumulator_row),
+                                 .first_line = 0,
+                                 .lines = 1,
+                                 .flags = flags});
+}
+
 isa::MatrixFlags Emitter::fetch(const MatrixWork& work, const Layer& layer, const Tensor& input) {
     if (!work.keep_weights) {
         stream_.append(isa::ReadWeights{.first_tile = work.first_weight_tile,
@@ -196,19 +268,50 @@ void Emitter::set_window(const ir::Window& window, TensorId input, const ir::Fea
 
 void Emitter::operator()(const ConvolveLines& work) {
     const Layer& layer = begin_layer(work.layer);
+    const auto& product = std::get<MatrixProduct>(layer.work);
+    if (writes_weights(product)) return multiply_head(work, layer);
     const TensorId input = layer.inputs[0];
     const isa::MatrixFlags flags = fetch(work, layer, tensor(input));
     const ir::FeatureMap& output = tensor(layer.output).shape;
-    set_window(window_of_blocks(std::get<MatrixProduct>(layer.work).window.value(), work.block), input,
-               blocks_of(output, work.block));
+    set_window(window_of_blocks(product.window.value(), work.block), input, blocks_of(output, work.block));
     set_block(work.block, output);
+    convolve(work, input, flags, {.first = work.chunk.first_line, .count = work.chunk.lines});
+}
+
+void Emitter::convolve(const MatrixWork& work, TensorId input, const isa::MatrixFlags& flags,
+                       const Piece& lines) {
     stream_.set(Register::WindowTile, work.first_element_tile);
     stream_.append(isa::Convolve{.unified_buffer_row = row_of(input, work.chunk.first_image),
                                  .accumulator_row = narrow<std::uint16_t>(work.accumulator_row),
-                                 .first_line = narrow<std::uint16_t>(work.chunk.first_line),
-                                 .lines = narrow<std::uint16_t>(work.chunk.lines),
+                                 .first_line = narrow<std::uint16_t>(lines.first),
+                                 .lines = narrow<std::uint16_t>(lines.count),
                                  .flags = flags,
                                  .repeat = narrow<std::uint8_t>(work.tiles - 1)});
+}
+
+void Emitter::multiply_head(const MatrixWork& work, const Layer& layer) {
+    write_tile(work, layer);
+    const TensorId input = layer.inputs[0];
+    const isa::MatrixFlags flags = fetch(work, layer, tensor(input));
+    const auto& how = *std::get<MatrixProduct>(layer.work).written;
+    const HeadMatrices matrices = head_matrices(tensor(input).shape, how.swapped_input);
+    const std::uint32_t head = work.chunk.first_line;
+    set_block({}, tensor(layer.output).shape);
+    if (!how.swapped_input) {
+        set_window({}, input, tensor(input).shape);
+        convolve(work, input, flags, {.first = head, .count = 1});
+    } else {
+        // All pixels below each other: those of a head are as many lines apart as there are heads. The first
+        // line of windows lies above the image, but for head 0, and is left out.
+        const std::uint32_t above = head == 0 ? 0 : 1;
+        set_window({}, input, {.height = matrices.rows + above, .width = 1, .channels = matrices.columns});
+        stream_.set(Register::WindowInputHeight, matrices.heads * matrices.rows);
+        stream_.set(Register::WindowInputWidth, 1);
+        stream_.set(Register::WindowStrideY, matrices.heads);
+        stream_.set(Register::WindowPadTop, head == 0 ? 0 : matrices.heads - head);
+        convolve(work, input, flags, {.first = above, .count = matrices.rows});
+    }
+    subtract_zero_point(work, layer, flags);
 }
 
 void Emitter::operator()(const MultiplyImages& work) {
@@ -275,7 +378,19 @@ void Emitter::operator()(const ActivatePixels& work) {
         set_pixels(layer.output, segment.first_channel);
     }
     set_block(block, tensor(layer.output).shape);
-    stream_.set(Register::ActivationOutputsPerImage, grid.height * grid.width);
+    std::uint32_t outputs = grid.height * grid.width;
+    std::uint32_t first_pixel = work.first_pixel;
+    const auto* const product = std::get_if<MatrixProduct>(&layer.work);
+    if (product != nullptr && product->written && product->written->swapped_output) {
+        // A head's rows lie in the channels of one position each.
+        const ir::FeatureMap& shape = tensor(layer.output).shape;
+        const std::uint32_t head = work.first_pixel / shape.height;
+        outputs = shape.height;
+        first_pixel = 0;
+        stream_.set(Register::ActivationPixelBytes, shape.width * shape.channels);
+        stream_.set(Register::ActivationChannelOffset, head * shape.channels + segment.first_channel);
+    }
+    stream_.set(Register::ActivationOutputsPerImage, outputs);
     stream_.set(Register::ActivationParametersRow, needed.parameters_row);
     if (needed.table_row) stream_.set(Register::ActivationTableRow, *needed.table_row);
     set_output_range(rules.zero_point, rules.minimum, rules.maximum);
@@ -283,7 +398,7 @@ void Emitter::operator()(const ActivatePixels& work) {
         .accumulator_row = narrow<std::uint16_t>(work.accumulator_row),
         .unified_buffer_row = row_of(layer.output, work.first_image, rows),
         .length = narrow<std::uint16_t>(work.pixels),
-        .first_output = work.first_pixel,
+        .first_output = first_pixel,
         .function = needed.table_row ? isa::ActivationFunction::Lookup : isa::ActivationFunction::Identity,
         .load_parameters = loaded_ != needed,
         .multipliers = rules.multipliers(),

@@ -67,6 +67,14 @@ private:
     void transfer(TensorId moved, std::uint64_t first_byte, const HostImages& images);
     template <typename Transfer>
     void exchange(const FetchTensor& work);
+    /// Writes the weights of a tile from the layer's second input.
+    void write_tile(const MatrixWork& work, const Layer& layer);
+    /// Streams the negative of the first input's zero point against the tile in the array.
+    void subtract_zero_point(const MatrixWork& work, const Layer& layer, isa::MatrixFlags flags);
+    /// Multiplies the rows of a head with weights that the program writes.
+    void multiply_head(const MatrixWork& work, const Layer& layer);
+    /// Streams lines of windows, whose registers are set.
+    void convolve(const MatrixWork& work, TensorId input, const isa::MatrixFlags& flags, const Piece& lines);
     isa::MatrixFlags fetch(const MatrixWork& work, const Layer& layer, const Tensor& input);
     void set_window(const ir::Window& window, TensorId input, const ir::FeatureMap& output);
     /// Sets the registers for the place of an output tensor's channels, from a channel on.

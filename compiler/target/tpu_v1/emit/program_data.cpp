@@ -228,6 +228,11 @@ std::vector<isa::WeightTile> weight_image(const Network& network, const Schedule
                     for (const Segment& segment : plan.segments[j]) {
                         fill(network, {first_element, segment}, held, tile);
                     }
+                    if (writes_weights(product_of(network, plan.segments[j].front()))) {
+                        // Streams that subtract a zero point have blocks of which the second pixel, to which
+                        // all of them belong, lies outside.
+                        tile.block_macs = {0, tile.useful_macs};
+                    }
                     tiles.push_back(std::move(tile));
                 }
             }

@@ -47,9 +47,9 @@ std::vector<std::uint32_t> shape_of_inference(const ir::Shape& shape) {
 
 }  // namespace
 
-Lowering::Lowering(const ir::Graph& graph)
+Lowering::Lowering(const ir::Graph& graph, const ChipAbilities& chip)
     : graph_(graph),
-      plan_(operators::find_host_segments(graph, nodes_on_chip(graph))),
+      plan_(operators::find_host_segments(graph, nodes_on_chip(graph, chip))),
       border_(graph),
       readers_(ir::readers(graph)),
       tensors_(graph.values.size()) {
@@ -297,14 +297,18 @@ private:
 
 }  // namespace
 
-Network lower(const ir::Graph& graph) {
+bool writes_weights(const ir::Graph& graph, const ChipAbilities& chip) {
+    return nodes_on_chip(graph, chip) != nodes_on_chip(graph, {.row_sums = chip.row_sums});
+}
+
+Network lower(const ir::Graph& graph, const ChipAbilities& chip) {
     for (const ir::Value& value : graph.values) {
         if (!graph.has_weights || !value.constant || value.constant->is_known()) continue;
         throw ModelError(
             fmt::format("{}: {} has no values; the graph must be one without weights, or have all",
                         graph.name, in_quotes(value.name)));
     }
-    Lowering lowering(graph);
+    Lowering lowering(graph, chip);
     const auto readers = ir::readers(graph);
     for (const ValueId input : graph.inputs) {
         const ir::Value& value = graph.values[input];

@@ -11,11 +11,17 @@
 
 namespace systole::tpu_v1 {
 
+/// What of the machine decides which nodes the chip computes.
+struct ChipAbilities {
+    bool writes_weights = false;  ///< programs may write weight memory
+    bool row_sums = true;         ///< the array subtracts a zero point from its weights
+};
+
 /// Builds the chip's work: each node of a quantized graph adds the layers that compute it, by the rule of its
 /// operator (lowerings.h).
 class Lowering {
 public:
-    explicit Lowering(const ir::Graph& graph);
+    explicit Lowering(const ir::Graph& graph, const ChipAbilities& chip = {});
 
     const ir::Graph& graph() const { return graph_; }
     /// The lookup that is the only reader of a value, or null.
@@ -64,6 +70,9 @@ private:
 
 /// The work of the chip for a quantized graph, and that of the host between it and after it. Throws
 /// ModelError if neither can compute a node.
-Network lower(const ir::Graph& graph);
+Network lower(const ir::Graph& graph, const ChipAbilities& chip = {});
+
+/// Whether the chip computes a node with these abilities that it does not compute without.
+bool writes_weights(const ir::Graph& graph, const ChipAbilities& chip);
 
 }  // namespace systole::tpu_v1

@@ -24,7 +24,7 @@ struct OperatorLowering {
 };
 
 /// The operators of the chip. The host computes all others.
-constexpr std::array<OperatorLowering, 12> lowerings{{
+constexpr std::array<OperatorLowering, 14> lowerings{{
     {"add", lower_add, operators::pairs_activations},
     {"average_pool", lower_average_pool, is_of_bytes},
     {"concat", lower_concat, concatenates_channels},
@@ -32,10 +32,12 @@ constexpr std::array<OperatorLowering, 12> lowerings{{
     {"dense", lower_dense, fits_accumulators},
     {"depthwise_convolution", lower_depthwise_convolution, fits_accumulators},
     {"lookup", lower_lookup},
+    {"matrix_product", lower_matrix_product},
     {"max_pool", lower_max_pool, is_of_bytes},
     {"multiply", lower_multiply, operators::pairs_activations},
     {"reshape", lower_reshape, reshapes_maps},
     {"slice", lower_slice},
+    {"transpose", lower_swapped_heads, [](const ir::NodeView&) { return false; }},  // as part of products
     {"zero_padding", lower_zero_padding, is_of_bytes},
 }};
 
@@ -49,7 +51,7 @@ bool rounds_on_chip(const ir::Node& node) {
     return !node.op->declares("rounding") || operators::rounding_of(node) != Rounding::FloatHalfEven;
 }
 
-bool is_on_chip(const ir::Graph& graph, const ir::Node& node) {
+bool is_on_chip(const ir::Graph& graph, const ir::Node& node, const ChipAbilities& chip) {
     const OperatorLowering* const lowering = lowering_of(node);
     if (lowering == nullptr || !rounds_on_chip(node)) return false;
     const auto is_for_host = [&](ir::ValueId id) {
@@ -58,15 +60,21 @@ bool is_on_chip(const ir::Graph& graph, const ir::Node& node) {
     };
     if (std::ranges::any_of(node.inputs, is_for_host)) return false;
     if (std::ranges::any_of(node.outputs, is_for_host)) return false;
+    if (node.is("matrix_product")) return can_write_weights({graph, node}, chip);
     return lowering->can_compute == nullptr || lowering->can_compute({graph, node});
 }
 
 }  // namespace
 
-std::vector<bool> nodes_on_chip(const ir::Graph& graph) {
+std::vector<bool> nodes_on_chip(const ir::Graph& graph, const ChipAbilities& chip) {
     std::vector<bool> on_chip;
     on_chip.reserve(graph.nodes.size());
-    for (const ir::Node& node : graph.nodes) on_chip.push_back(is_on_chip(graph, node));
+    for (const ir::Node& node : graph.nodes) on_chip.push_back(is_on_chip(graph, node, chip));
+    if (!chip.writes_weights) return on_chip;
+    const SwappedHeads swapped(graph, on_chip);
+    for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
+        if (swapped.is_part(id)) on_chip[id] = true;
+    }
     return on_chip;
 }
 

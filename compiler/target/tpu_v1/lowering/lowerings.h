@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -11,7 +14,7 @@ namespace systole::tpu_v1 {
 /// Which nodes of a graph the chip computes: those of the operators in the table of lowerings.cpp, on
 /// integers alone, on images and vectors, and with a rounding that the activation unit has: it multiplies by
 /// fixed-point numbers or in float64, never in float32 (float_half_even). The host computes the others.
-std::vector<bool> nodes_on_chip(const ir::Graph& graph);
+std::vector<bool> nodes_on_chip(const ir::Graph& graph, const ChipAbilities& chip = {});
 /// Adds the work of a node that the chip computes. Throws ModelError with the layer if it cannot after all.
 void lower_node(const ir::NodeView& node, Lowering& lowering);
 
@@ -27,6 +30,33 @@ void lower_convolution(const ir::NodeView& node, Lowering& lowering);
 void lower_dense(const ir::NodeView& node, Lowering& lowering);
 void lower_depthwise_convolution(const ir::NodeView& node, Lowering& lowering);
 bool fits_accumulators(const ir::NodeView& node);
+
+/// Transpositions between [1, sequence, heads, depth] and [1, heads, sequence, depth] that are part of the
+/// array's products of computed matrices: before a product, which reads its operand as it was, or behind one,
+/// which writes its result exchanged.
+class SwappedHeads {
+public:
+    SwappedHeads(const ir::Graph& graph, const std::vector<bool>& on_chip);
+
+    bool is_part(ir::NodeId node) const { return places_[node] != Place::Elsewhere; }
+    /// Whether the product reads this input from before such a node.
+    bool swaps_input(const ir::Node& product, std::size_t input) const;
+    /// The node that is part of the product behind it; null if none is.
+    const ir::Node* behind(const ir::Node& product) const;
+
+private:
+    enum class Place : std::uint8_t { Elsewhere, BeforeProducts, BehindProduct };
+
+    const ir::Graph& graph_;
+    std::vector<std::vector<ir::NodeId>> readers_;
+    std::vector<std::optional<ir::NodeId>> producers_;
+    std::vector<Place> places_;  ///< by node
+};
+
+void lower_swapped_heads(const ir::NodeView& node, Lowering& lowering);
+void lower_matrix_product(const ir::NodeView& node, Lowering& lowering);
+/// Whether the array can multiply two computed matrices, one of which becomes weights.
+bool can_write_weights(const ir::NodeView& node, const ChipAbilities& chip);
 
 /// Whether the activation unit rounds a node's results halves to even: the flag of its instructions. Throws
 /// std::logic_error for a rounding that it does not have, with which a node is not the chip's.

@@ -69,7 +69,7 @@ ir::Window swapped(ir::Window window) {
 /// nullopt if the layer's lines fit, or if they cannot be folded.
 std::optional<Folded> fold(const Network& network, const Layer& layer, const AccumulatorParts& accumulators) {
     const auto* const product = std::get_if<MatrixProduct>(&layer.work);
-    if (product == nullptr || !product->window) return std::nullopt;
+    if (product == nullptr || !product->window || writes_weights(*product)) return std::nullopt;
     const ir::FeatureMap& input = network.tensors[layer.inputs[0]].shape;
     const ir::FeatureMap& output = network.tensors[layer.output].shape;
     if (output.width <= accumulators.rows()) return std::nullopt;

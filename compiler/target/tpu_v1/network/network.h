@@ -84,7 +84,24 @@ struct Requantization {
 ///
 /// Without a window, it reads whole inputs, flattened in height, width, channel order: weights[input
 /// element][output]. Several inputs have the same type, and their weights follow each other.
+///
+/// With `written`, weights are computed, too: the second input, whose matrix h has the weights for matrix h
+/// of the first; both, and the output, have as many matrices. The window is of one pixel. The program writes
+/// the tiles of a matrix into weight memory before it streams the rows that they multiply.
 struct MatrixProduct {
+    /// How the matrices lie in the images. Matrix h is line h of each image or, of an image that is swapped,
+    /// column h: heads then lie side by side in the channels of a position.
+    struct Written {
+        /// The pixels of a matrix of weights are output channels, and their channels input channels;
+        /// otherwise the other way round.
+        bool transposed = false;
+        bool swapped_input = false;
+        bool swapped_weights = false;
+        bool swapped_output = false;
+
+        bool operator==(const Written&) const = default;
+    };
+
     std::optional<ir::Window> window;
     std::uint32_t groups = 1;               ///< of channels; 1 without a window
     ir::Constant weights;                   ///< unknown if the network has no weights
@@ -92,7 +109,26 @@ struct MatrixProduct {
     /// Subtracted from each weight; 0 unless the weights are int8. See array_weights.h.
     std::int32_t weight_zero_point = 0;
     Requantization requantization;
+    std::optional<Written> written = {};
 };
+
+/// Matrices of an image, one for each head, by rows.
+struct HeadMatrices {
+    std::uint32_t heads = 0;
+    std::uint32_t rows = 0;
+    std::uint32_t columns = 0;
+};
+
+/// The matrices of an image: its lines or, if it is swapped, its columns.
+inline HeadMatrices head_matrices(const ir::FeatureMap& image, bool is_swapped) {
+    return is_swapped ? HeadMatrices{image.width, image.height, image.channels}
+                      : HeadMatrices{image.height, image.width, image.channels};
+}
+
+/// Whether the array multiplies the layer's rows with weights that the program writes.
+inline bool writes_weights(const MatrixProduct& product) {
+    return product.written.has_value();
+}
 
 /// MaxPool or AveragePool over windows of 8-bit elements. Input and output have the same scale and zero
 /// point. Elements outside the image do not count, or have the value of the zero point with `count_padding`.

@@ -17,7 +17,7 @@ namespace {
 /// The product of a layer whose columns can lie beside those of others; null for other layers.
 const MatrixProduct* joinable(const Layer& layer) {
     const auto* const product = std::get_if<MatrixProduct>(&layer.work);
-    return product != nullptr && product->groups == 1 ? product : nullptr;
+    return product != nullptr && product->groups == 1 && !writes_weights(*product) ? product : nullptr;
 }
 
 /// Whether two layers with the same inputs read them alike.

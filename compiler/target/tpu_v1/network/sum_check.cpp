@@ -43,15 +43,24 @@ SumRange range_of(const MatrixProduct& product, std::size_t channels, DataType i
     return range_of(product.weights.values<std::int8_t>(), product.weight_zero_point, channels, input);
 }
 
+/// Of so many products of two bytes less their zero points, and of those with a zero point alone.
+SumRange range_of_written(std::int64_t products) {
+    constexpr std::int64_t largest = 255;
+    return {.least = -2 * products * largest * largest, .largest = 2 * products * largest * largest};
+}
+
 }  // namespace
 
 void check_sums(const Network& network, std::uint32_t sum_bits) {
     const std::int64_t most = std::int64_t{1} << (sum_bits - 1);
     for (const Layer& layer : network.layers) {
         const auto* const product = std::get_if<MatrixProduct>(&layer.work);
-        if (product == nullptr || !product->weights.is_known()) continue;
-        const SumRange range = range_of(*product, network.tensors[layer.output].shape.channels,
-                                        network.tensors[layer.inputs.front()].type);
+        if (product == nullptr || (!product->weights.is_known() && !writes_weights(*product))) continue;
+        const Tensor& input = network.tensors[layer.inputs.front()];
+        const SumRange range =
+            writes_weights(*product)
+                ? range_of_written(input.shape.channels)
+                : range_of(*product, network.tensors[layer.output].shape.channels, input.type);
         if (range.least >= -most && range.largest < most) continue;
         throw ModelError(fmt::format(
             "{}: layer \"{}\": its sums may be from {} to {}; the machine's accumulators have {} bits, in "

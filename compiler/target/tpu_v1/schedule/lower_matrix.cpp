@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compiler/target/tpu_v1/network/accumulator_parts.h"
+#include "compiler/target/tpu_v1/network/array_weights.h"
 #include "compiler/target/tpu_v1/network/pixel_block.h"
 #include "compiler/target/tpu_v1/schedule/layer_lowering.h"
 
@@ -41,7 +42,8 @@ void append_chunk(LayerLowering& context, const ColumnTile& column, const PixelB
 /// are parameters for each output channel.
 void check_weights(const LayerView& view, const MatrixProduct& product, std::uint64_t expected) {
     const std::uint64_t bytes = expected * bytes_of(product.weight_type);
-    view.require(product.weights.bytes().size() == (view.network.has_weights ? bytes : 0),
+    const bool has_weights = view.network.has_weights && !writes_weights(product);
+    view.require(product.weights.bytes().size() == (has_weights ? bytes : 0),
                  "the number of weights does not fit its shapes");
     const std::size_t channels = view.output().shape.channels;
     const Requantization& rules = product.requantization;
@@ -111,6 +113,42 @@ void plan_convolution(const MatrixProduct& product, const LayerView& view, Layer
             append_columns(plan.tiling, tiling);
         }
     }
+}
+
+/// Plans a product whose weights the program writes: each line is streamed against tiles of its own, which
+/// take the places of those of the line before.
+void plan_written(const MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
+    const MatrixProduct::Written& how = *product.written;
+    const HeadMatrices input = head_matrices(view.input().shape, how.swapped_input);
+    const HeadMatrices weights = head_matrices(view.input(1).shape, how.swapped_weights);
+    const HeadMatrices output = head_matrices(view.output().shape, how.swapped_output);
+    const std::uint32_t inputs = how.transposed ? weights.columns : weights.rows;
+    const std::uint32_t outputs = how.transposed ? weights.rows : weights.columns;
+    view.require(*product.window == ir::Window{} && input.heads == output.heads &&
+                     weights.heads == output.heads && input.rows == output.rows && input.columns == inputs &&
+                     output.columns == outputs,
+                 "the matrices of each head must fit");
+    view.require(array_weights(product, view.target).type == DataType::Int8 &&
+                     bytes_of(view.input().type) == 1 && bytes_of(view.input(1).type) == 1,
+                 "only bytes become weights");
+    view.require(plan.parts.size() == 1 && plan.parts.front().block.pixels() == 1,
+                 "a row of sums must have one pixel");
+    check_weights(view, product, 0);
+    PlanPart& part = plan.parts.front();
+    part.grid = {.height = output.heads, .width = output.rows, .channels = output.columns};
+    check_lines(view, part.grid);
+    if (how.swapped_input && std::uint64_t{input.heads} * input.rows > most_lines) {
+        view.reject(fmt::format("the heads of its first operand have {} rows in all; there may be at most {}",
+                                std::uint64_t{input.heads} * input.rows, most_lines));
+    }
+    plan.kind = "matrix_product";
+    plan.tiling = dense_tiling(input.columns, output.columns, view.target.geometry);
+    if (plan.tiling.tiles * view.target.geometry.rows * view.target.geometry.columns >
+        view.target.weight_memory_bytes) {
+        view.reject("its tiles do not fit the weight memory, and tiles beyond it cannot be written");
+    }
+    part.elements = input.columns;
+    part.column_tiles = plan.tiling.columns.size();
 }
 
 /// Plans a dense layer: row t of each image's input tensor (two rows of 16-bit elements) is multiplied with
@@ -186,6 +224,42 @@ void lower_matrix_work(LayerLowering& context, const PlanPart& part) {
     }
 }
 
+/// Appends the work of a product whose weights the program writes, line by line and tile by tile: the emitter
+/// writes a tile when it is to be fetched.
+void lower_written(LayerLowering& context, const PlanPart& part) {
+    const std::uint32_t width = part.grid.width;
+    const std::uint32_t parts = product_chunks(context, part).parts;
+    for (std::uint32_t image = 0; image < context.images; ++image) {
+        for (std::uint32_t line = 0; line < part.grid.height; ++line) {
+            for (std::size_t j = 0; j < context.plan.tiling.columns.size(); ++j) {
+                const TileRun& run = context.plan.tiling.columns[j].runs.front();
+                const Chunk chunk{.first_image = context.first_image + image, .first_line = line, .lines = 1};
+                const std::uint32_t accumulator_row = context.accumulators.take(width, parts);
+                for (std::uint32_t t = 0; t < run.tiles; ++t) {
+                    ConvolveLines work;
+                    work.layer = context.layer;
+                    work.chunk = chunk;
+                    work.accumulator_row = accumulator_row;
+                    work.first_element_tile = t;
+                    work.first_weight_tile = context.plan.first_weight_tile + run.first_weight_tile + t;
+                    work.tiles = 1;
+                    work.accumulate = t > 0;
+                    context.operations.emplace_back(work);
+                }
+                for (std::uint32_t s = 0; s < context.plan.segments[j].size(); ++s) {
+                    context.operations.emplace_back(ActivatePixels{.layer = context.layer,
+                                                                   .column = static_cast<std::uint32_t>(j),
+                                                                   .segment = s,
+                                                                   .accumulator_row = accumulator_row,
+                                                                   .first_image = chunk.first_image,
+                                                                   .first_pixel = line * width,
+                                                                   .pixels = width});
+                }
+            }
+        }
+    }
+}
+
 }  // namespace
 
 Tiling columns_of(const LayerPlan& plan, const PlanPart& part) {
@@ -202,11 +276,13 @@ Tiling columns_of(const LayerPlan& plan, const PlanPart& part) {
 }
 
 void plan(const MatrixProduct& product, const LayerView& view, LayerPlan& plan) {
+    if (writes_weights(product)) return plan_written(product, view, plan);
     if (!product.window) return plan_dense(product, view, plan);
     plan_convolution(product, view, plan);
 }
 
 void lower(const MatrixProduct& product, LayerLowering& context) {
+    if (writes_weights(product)) return lower_written(context, context.plan.parts.front());
     for (const PlanPart& part : context.plan.parts) {
         if (product.window) {
             lower_matrix_work<ConvolveLines>(context, part);

@@ -184,11 +184,10 @@ TEST_CASE("A fetch takes the tile as it was, whatever is written behind it", "[h
 TEST_CASE("A fetch of a tile that is being written is a race, and so is the reverse", "[hw][order]") {
     const std::string write = "write_weights tile=1 ub=0 stride=7 rows=6 columns=5\n";
     const std::string end = "matmul ub=0 acc=0 rows=1\nhalt\n";
-    CHECK_THAT(
-        failure_of(two_tiles + write + "read_weights tile=1\n" + end),
-        Contains("(read_weights tile=1) is not ordered behind instruction 0 (line 4: write_weights "
-                 "tile=1 ") &&
-            Contains("both touch weight tiles 1 to 1"));
+    CHECK_THAT(failure_of(two_tiles + write + "read_weights tile=1\n" + end),
+               Contains("(read_weights tile=1) is not ordered behind instruction 0 (line 4: write_weights "
+                        "tile=1 ") &&
+                   Contains("both touch weight tiles 1 to 1"));
     CHECK_THAT(failure_of(two_tiles + "read_weights tile=0 count=2\n" + write + end),
                Contains("is not ordered behind instruction 0 (line 4: read_weights tile=0 count=2)"));
     CHECK(failure_of(two_tiles + "read_weights tile=0\n" + write + end).empty());
@@ -238,7 +237,8 @@ TEST_CASE("A program that writes weights is refused where it cannot", "[hw]") {
     CHECK_THAT(wrong("write_weights tile=2 ub=0 stride=7 rows=2 columns=3"),
                Contains("its blocks take 2 x 3 of tile 2, which has 3 x 2"));
     CHECK(wrong("write_weights tile=2 ub=0 stride=7 rows=2 columns=3 transposed").empty());
-    CHECK_THAT(wrong("write_weights tile=0 ub=0 stride=7 rows=0 columns=3"), Contains("rows=0: must be a whole number from 1"));
+    CHECK_THAT(wrong("write_weights tile=0 ub=0 stride=7 rows=0 columns=3"),
+               Contains("rows=0: must be a whole number from 1"));
     CHECK_THAT(failure_of(two_tiles + "set multiply.weight_zero_point 128\n" + write),
                Contains("multiply.weight_zero_point is 128; it must be from -128 to 127"));
     CHECK_THAT(failure_of(two_tiles + "sync.signal weight_write sem=1\nhalt\n", odd_machine()),
