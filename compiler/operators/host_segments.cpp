@@ -183,7 +183,7 @@ std::string common_path(const std::set<std::string_view>& names) {
     std::string_view common = *names.begin();
     for (const std::string_view name : names) {
         const auto ends = std::ranges::mismatch(common, name);
-        const std::size_t length = static_cast<std::size_t>(ends.in1 - common.begin());
+        const auto length = static_cast<std::size_t>(ends.in1 - common.begin());
         const auto ends_at = [&](std::string_view each) {
             return each.size() == length || each[length] == '.' || each[length] == '/';
         };

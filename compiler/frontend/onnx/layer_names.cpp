@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <functional>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "compiler/frontend/onnx/node_order.h"

@@ -255,6 +255,7 @@ private:
     static std::map<std::size_t, std::string> shown_names(const std::map<std::size_t, LayerLine>& lines,
                                                           std::size_t width) {
         std::vector<std::string> names;
+        names.reserve(lines.size());
         for (const auto& [number, line] : lines) names.push_back(line.name);
         const std::vector<std::string> told = terminal::told_apart(names, width);
         std::map<std::size_t, std::string> shown;

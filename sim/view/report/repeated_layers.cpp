@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -71,8 +71,8 @@ Repeats begun_by_marks(Repeats repeats, std::size_t slack, std::span<const std::
     return repeats;
 }
 
-/// The number in a layer's name that another block has otherwise: that of the first block, if the number
-/// `place` of the names differs. Empty for a name without numbers.
+/// A layer's name up to its first number, with that: "encoder.layer.3". Layers of one block often have it in
+/// common, and those of the next block do not. Empty for a name without numbers.
 std::string mark_of(std::string_view name) {
     const auto begin = name.find_first_of("0123456789");
     if (begin == std::string_view::npos) return {};
