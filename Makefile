@@ -12,6 +12,7 @@ KILL_POINTS ?= 200
 KILL_SEED ?= 1
 JUDGE_CASES ?= 3200
 JUDGE_NETWORKS ?=
+JUDGE_SEQUENCES ?=
 JUDGE_HLO_CASES ?= 520
 JUDGE_HLO_FIRST ?= 1
 NETWORK_FILES ?= $(wildcard ../shared/data/coral ../shared/data/tflite ../shared/data/onnx)
@@ -29,8 +30,9 @@ packages_judge := $(packages_build) scripts/packages_judge.txt
 judge_python := build/judges/env/bin/python
 newest_python := build/judges/env_2_21/bin/python
 jax_python := build/judges/env_jax/bin/python
+torch_python := build/judges/env_torch/bin/python
 
-.PHONY: help run install test sanitize bench figures fuzz random mutants mutants-random kill-test cluster-test cluster-test-long judge judge-hlo judge-networks judge-python format format-check includes tidy packages-build packages-cluster packages-judge packages-mutants packages-test clean
+.PHONY: help run install test sanitize bench figures fuzz random mutants mutants-random kill-test cluster-test cluster-test-long judge judge-hlo judge-networks judge-python judge-sequences format format-check includes tidy packages-build packages-cluster packages-judge packages-mutants packages-test clean
 
 help:
 	@echo "make run      build the simulator and run $(RUN)   (RUN=another.json)"
@@ -49,6 +51,7 @@ help:
 	@echo "make judge-hlo  JAX judges JUDGE_HLO_CASES=$(JUDGE_HLO_CASES) drawn functions, from seed JUDGE_HLO_FIRST=$(JUDGE_HLO_FIRST) on, and whole programs"
 	@echo "make judge-python  the Python package with Parquet, JAX and its device, Keras, a type checker and Jupyter"
 	@echo "make judge-networks  the same with whole networks (JUDGE_NETWORKS='unet mobilenet' for some)"
+	@echo "make judge-sequences  the same with networks of sequences and attention, as PyTorch, Keras and TensorFlow export them"
 	@echo "make format   format all sources;  make format-check  only look"
 	@echo "make includes sources that use a header without including it"
 	@echo "make tidy     clang-tidy on what differs from the last green commit; TIDY=--all on all sources"
@@ -165,6 +168,19 @@ judge-networks: packages-judge
 	@set -e; for machine in tpu_v2_1core tpu_v2_8 tpu_v3_8; do \
 	    $(judge_python) tests/judges/tensor_core.py --machine $$machine; \
 	done
+
+# Small networks with each exporter, and large ones, on TPU v1 and a Cloud TPU (JUDGE_SEQUENCES='bert gpt2': some).
+judge-sequences: packages-judge
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target sim judge_reference
+	tests/judges/make_environment.sh
+	tests/judges/make_environment.sh torch
+	$(torch_python) tests/judges/torch_networks.py $(addprefix --network ,$(JUDGE_SEQUENCES))
+	$(torch_python) tests/judges/torch_networks.py --size real --exporter script \
+	    $(addprefix --network ,$(JUDGE_SEQUENCES))
+	$(if $(JUDGE_SEQUENCES),,$(judge_python) tests/judges/sequence_networks.py)
+	$(judge_python) tests/judges/compare.py --cases build/judges/sequences --jobs 1 --seconds 1800
+	$(judge_python) tests/judges/tensor_core.py --cases build/judges/sequences
 
 # Drawn functions of JAX, and whole programs: as HLO, and as JAX computes them.
 judge-hlo: packages-judge

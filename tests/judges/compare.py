@@ -20,7 +20,9 @@ def main() -> None:
         sys.exit(f"compare.py: no cases in {arguments.cases}")
     settings = chain.from_iterable(("--set", f"machine.{each}") for each in arguments.set)
     options = [*settings, *arguments.option]
-    judge = Judge(arguments.sim, arguments.machine, arguments.answers, options=options)
+    judge = Judge(
+        arguments.sim, arguments.machine, arguments.answers, arguments.seconds, options=options
+    )
     with ThreadPoolExecutor(arguments.jobs) as pool:
         verdicts = list(chain.from_iterable(pool.map(judge.judge, cases)))
     if arguments.rows:
@@ -47,6 +49,7 @@ def parse_arguments() -> argparse.Namespace:
     add("--answers", type=Path, default=Path("build/judges/answers"), help="what `sim` writes")
     add("--option", action="append", default=[], help="a further option for `sim run`")
     add("--refusals", action="store_true", help="also print why cases are not claimed")
+    add("--seconds", type=float, default=120, help="after which `sim` has failed (120)")
     add("--jobs", type=int, default=2, help="simulators at a time (2)")
     return parser.parse_args()
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes the Python environments of the judges, unless they are there as required: build/judges/env, and
 # build/judges/env_2_21 with the newest TFLite runtime alone. Makes ONNX's node tests of opset 17, the newest
-# that sim reads, in build/judges/node_tests_17. With the argument `jax`, makes build/judges/env_jax instead.
+# that sim reads, in build/judges/node_tests_17. With the argument `jax` or `torch`, makes build/judges/env_jax or
+# build/judges/env_torch instead.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -17,8 +18,8 @@ make_environment() {
     cp "$2" "$1/requirements.txt"
 }
 
-if [ "${1:-}" = jax ]; then
-    make_environment build/judges/env_jax tests/judges/requirements_jax.txt
+if [ -n "${1:-}" ]; then
+    make_environment "build/judges/env_$1" "tests/judges/requirements_$1.txt"
     exit
 fi
 make_environment "$environment" tests/judges/requirements.txt

@@ -21,6 +21,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <numeric>
 #include <span>
 #include <string>
 #include <system_error>
@@ -36,6 +37,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/reference/executor.h"
 #include "hw/machine/machine_config.h"
+#include "sim/run/input/axes.h"
 #include "sim/run/input/formats.h"
 #include "sim/view/arrays/npy_file.h"
 #include "sim/view/arrays/output_files.h"
@@ -80,11 +82,45 @@ std::vector<float> real_numbers_of(const ir::Value& value, const Bytes& bytes) {
     return floats;
 }
 
-void write_output(const std::filesystem::path& folder, const ir::Value& value, std::uint64_t inferences,
-                  const Bytes& bytes) {
+/// The elements of some inferences in another order of axes (input::permuted), whatever their type.
+Bytes permuted_bytes(const Bytes& bytes, std::uint64_t inferences, const ir::Value& value,
+                     std::span<const std::uint32_t> axes) {
+    if (axes.empty()) return bytes;
+    const std::size_t each = bytes_of(value.type);
+    std::vector<std::uint32_t> places(bytes.size() / each);
+    std::iota(places.begin(), places.end(), std::uint32_t{0});
+    const auto extents = value.shape.extents();
+    std::vector<std::uint32_t> from(extents.begin(), extents.end());
+    places = input::permuted(std::move(places), inferences, from, axes);
+    Bytes moved;
+    moved.reserve(bytes.size());
+    for (const std::uint32_t place : places) {
+        const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(place * each);
+        moved.insert(moved.end(), first, first + static_cast<std::ptrdiff_t>(each));
+    }
+    return moved;
+}
+
+/// The elements of an input as the graph has them; files have them in the order of their own axes.
+Bytes in_graph_order(const Bytes& bytes, std::uint64_t inferences, const ir::Value& value) {
+    if (value.file_axes.empty()) return bytes;
+    ir::Value in_file = value;
+    const auto extents = value.shape.extents();
+    in_file.shape = ir::Shape(
+        input::permuted(std::vector<std::uint32_t>(extents.begin(), extents.end()), value.file_axes));
+    return permuted_bytes(bytes, inferences, in_file, input::inverse(value.file_axes));
+}
+
+/// `named` is the network's own output, which may have lost its name where the network was prepared.
+void write_output(const std::filesystem::path& folder, const ir::Value& value, const ir::Value& named,
+                  std::uint64_t inferences, const Bytes& stored) {
     std::filesystem::create_directories(folder);
-    const std::string name = arrays::file_name_of(value.name);
-    std::vector<std::uint64_t> shape(value.shape.extents().begin(), value.shape.extents().end());
+    const std::string name = arrays::file_name_of(named.name);
+    const Bytes bytes = permuted_bytes(stored, inferences, value, value.file_axes);
+    const auto extents = value.shape.extents();
+    const std::vector<std::uint32_t> in_file =
+        input::permuted(std::vector<std::uint32_t>(extents.begin(), extents.end()), value.file_axes);
+    std::vector<std::uint64_t> shape(in_file.begin(), in_file.end());
     if (inferences > 1 && !shape.empty()) shape.front() *= inferences;
     const std::vector<float> floats = real_numbers_of(value, bytes);
     const auto* const first = reinterpret_cast<const std::uint8_t*>(floats.data());
@@ -147,12 +183,19 @@ void answer(const std::map<std::string, std::string>& options) {
         if (name == names.end()) throw ModelError(fmt::format("--tflite-runtime {}", runtime->second));
         import.tflite_runtime = static_cast<frontend::TfliteRuntime>(name - names.begin());
     }
-    const ir::Graph in_file =
-        frontend::read_network(options.at("--model"), frontend::WeightValues::Read, import);
-    const ir::Graph graph = options.contains("--machine") ? prepared(in_file, options) : in_file;
     const std::string& input_path = options.at("--input");
     const auto archive = read_input_file<input::InputError, Bytes>(input_path);
     const std::vector<input::Array> given = input::read_npz(archive, input_path);
+    for (const input::Array& array : given) {
+        if (array.shape.empty()) continue;
+        // The first axis is the number of inferences.
+        std::vector<std::uint32_t> extents = array.shape;
+        extents.front() = 1;
+        import.shapes.of_data.emplace(array.name, ir::Shape(extents));
+    }
+    const ir::Graph in_file =
+        frontend::read_network(options.at("--model"), frontend::WeightValues::Read, import);
+    const ir::Graph graph = options.contains("--machine") ? prepared(in_file, options) : in_file;
     std::vector<Bytes> inputs;
     std::uint64_t inferences = 1;
     for (const ir::ValueId id : graph.inputs) {
@@ -164,6 +207,7 @@ void answer(const std::map<std::string, std::string>& options) {
             inputs.push_back(bytes_of_array(array, value.type));
             const std::uint64_t size = value.shape.elements() * bytes_of(value.type);
             inferences = size == 0 ? 1 : inputs.back().size() / size;
+            inputs.back() = in_graph_order(inputs.back(), inferences, value);
         }
     }
     judge::ProductBounds bounds(graph);
@@ -189,7 +233,8 @@ void answer(const std::map<std::string, std::string>& options) {
     for (const char* const folder : {"--outputs", "--float-outputs"}) {
         if (!options.contains(folder)) continue;
         for (std::size_t i = 0; i < results.size(); ++i) {
-            write_output(options.at(folder), graph.values[graph.outputs[i]], inferences, results[i]);
+            write_output(options.at(folder), graph.values[graph.outputs[i]],
+                         in_file.values[in_file.outputs.at(i)], inferences, results[i]);
         }
     }
 }

@@ -96,16 +96,19 @@ class Judge:
         row.seconds = report["simulator"]["wall_seconds"]
         if report["host_operations"]:
             row.problems.append(f"on the host: {report['host_operations']}")
+        one = read_npz(inputs)
+        # Of arrays whose first axis is no batch, such as states of layers, several are no longer array.
+        inferences = self.inferences if all(len(values) == 1 for values in one.values()) else 1
         several = folder / "several.npz"
-        write_npz(several, several_of(read_npz(inputs), self.inferences))
+        write_npz(several, several_of(one, inferences))
         all_of = {
-            name: np.concatenate([values] * self.inferences) for name, values in expected.items()
+            name: np.concatenate([values] * inferences) for name, values in expected.items()
         }
         reference = self._reference(case, several, folder / "reference", all_of)
         batches = self._sim(case, several, folder / "batches", all_of)
         for name in expected:
-            one = reference[name][: len(given[name])]
-            row.problems += differences(name, given[name], one)
+            first = reference[name][: len(given[name])]
+            row.problems += differences(name, given[name], first)
             row.problems += differences(f"{name} in batches", batches[name], reference[name])
         row.bounds = read_bounds(folder / "reference/bounds.txt")
         if not row.bounds.worst <= self.arguments.bound:
@@ -171,7 +174,7 @@ def several_of(inputs: Arrays, count: int) -> Arrays:
         turned = [values, np.flip(values, axis=-2), np.flip(values, axis=1)]
         return turned + [np.roll(values, by, axis=-2) for by in range(1, count - 2)]
 
-    return {name: np.concatenate(drawn(values)) for name, values in inputs.items()}
+    return {name: np.concatenate(drawn(values)[:count]) for name, values in inputs.items()}
 
 
 def cores_of(machine: str) -> int:
