@@ -126,14 +126,14 @@ TEST_CASE("Messages about ONNX files name node and operator, or input", "[wrong_
              model.node("Add", {"x", "c"}, {"y"});
          },
          R"(node "n_c" ("Conv"): its input 0 is a constant; it must be computed from the network's inputs)"},
-        {"a product of two constants",
+        {"a product of two constants of integers",
          [](tests::OnnxModel& model) {
              model.input("x", {1, 1}).output("y");
-             model.floats("a", {1, 1}, {1});
-             model.node("MatMul", {"a", "a"}, {"c"});
+             model.raw<std::uint8_t>("a", ::onnx::TensorProto::UINT8, {1, 1}, {1});
+             model.node("MatMulInteger", {"a", "a"}, {"c"});
              model.node("Add", {"x", "c"}, {"y"});
          },
-         R"(node "n_c" ("MatMul"): its inputs 0 and 1 are constants; one must be computed from the network's )"
+         R"(node "n_c" ("MatMulInteger"): its inputs 0 and 1 are constants; one must be computed from the network's )"
          "inputs"},
         {"an input with an extent of 0",
          [](tests::OnnxModel& model) {
