@@ -4,8 +4,8 @@
 
 namespace systole::ir {
 
-/// Whether a graph is a program: it states each operation on words itself, or keeps state, or its borders have
-/// formats that only files have. Other graphs are networks, which the passes prepare.
+/// Whether a graph is a program: it states each operation on words itself, or keeps state, or its borders
+/// have formats that only files have. Other graphs are networks, which the passes prepare.
 bool is_program(const Graph& graph);
 
 }  // namespace systole::ir

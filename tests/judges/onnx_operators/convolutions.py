@@ -167,6 +167,20 @@ def matmul_constants(draw: Draw, types: str, file: OnnxFile) -> None:
     file.output("y", "float32")
 
 
+@onnx("Einsum", weight=2, oldest=12)
+def einsum(draw: Draw, types: str, file: OnnxFile) -> None:
+    """Equations of attention and of layers; the second operand is at times a constant."""
+    equation = draw.choice(["bij,bjk->bik", "bhqd,bhkd->bhqk", "...ij,jk->...ik", "i,j->ij", "bi,bi->b", "ij,jk"])
+    extents = {label: draw.integer(1, 6) for label in "bdhijkq"}
+    operands = equation.split("->")[0].split(",")
+    shapes = [[extents[each] for each in term.replace("...", "bh")] for term in operands]
+    a = file.input("a", draw.floats(shapes[0]))
+    b = draw.floats(shapes[1])
+    inputs = [a, file.constant("b", b) if draw.chance(0.4) else file.input("b", b)]
+    file.node("Einsum", inputs, "y", equation=equation)
+    file.output("y", "float32")
+
+
 @onnx("MatMul_computed", weight=3)
 def matmul_computed(draw: Draw, types: str, file: OnnxFile) -> None:
     """Two inputs, of which either may be a vector; the leading axes are broadcast."""
