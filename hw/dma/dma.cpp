@@ -79,14 +79,15 @@ void Dma::copy_blocks(Queue& queue, const Command& command) {
 }
 
 void Dma::gather(const isa::GatherRows& gather, const Command& command) {
-    // The rows' own places are not known without values, and change no time.
-    const auto follow_each_other = [&](std::uint64_t first, std::uint64_t rows) {
-        return Transfer{.hbm_row = hbm_.first_row() + first,
-                        .blocks = {.rows = rows, .blocks = 1},
-                        .hbm_stride = rows,
+    // Each row is a transaction. The rows' own places are not known without values, and change no time: all
+    // count as the table's first.
+    const auto rows_at = [&](std::uint64_t row, std::uint64_t rows) {
+        return Transfer{.hbm_row = hbm_.first_row() + row,
+                        .blocks = {.rows = 1, .blocks = rows},
+                        .hbm_stride = 0,
                         .tag = command.tag};
     };
-    transfer(in_, follow_each_other(gather.indices, 1));
+    transfer(in_, rows_at(gather.indices, 1));
     context_.clock.wait_until(context_.clock.now() + latency_);
     in_.waited(in_.counters().busy_cycles);
     const std::uint64_t rows = std::uint64_t{gather.rows} * gather.blocks;
@@ -106,7 +107,7 @@ void Dma::gather(const isa::GatherRows& gather, const Command& command) {
     }
     counters_.in_bytes.add((rows + 1) * row_bytes_, command.tag);
     vector_memory_.count_writes(rows * row_bytes_, command.tag);
-    transfer(in_, follow_each_other(gather.hbm_row, rows));
+    transfer(in_, rows_at(gather.hbm_row, rows));
 }
 
 std::vector<std::uint64_t> Dma::gathered_rows(const isa::GatherRows& gather, const Command& command) {
