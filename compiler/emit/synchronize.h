@@ -14,8 +14,8 @@ namespace systole::emit {
 
 /// The semaphore with which `waiter` waits for `signaller`; each pair of queues of a machine has its own. A
 /// later queue's come behind those of the queues before it, so that a new one does not change the programs of
-/// others. No machine has two of tiles, a
-/// tensor core and a weight writer: their queues have the same numbers.
+/// others. No machine has two of tiles, a tensor core and a weight writer: their queues have the same
+/// numbers.
 constexpr std::uint8_t semaphore_of(isa::QueueId signaller, isa::QueueId waiter) {
     constexpr auto first =
         static_cast<std::size_t>(isa::QueueId::Host);  // the queues before it share a square

@@ -64,7 +64,14 @@ mapping::Compiled compile_graph(const ir::Graph& prepared, const machine::Machin
                                 const mapping::Options& options) {
     const ChipAbilities chip = abilities_of(machine);
     if (!writes_weights(prepared, chip)) return compile(lower(prepared), machine, options);
-    if (!options.simulate) return compile(lower(prepared, chip), machine, options);
+    if (!options.simulate) {
+        try {
+            return compile(lower(prepared, chip), machine, options);
+        } catch (const ModelError&) {
+            // The array has no room for a product that the host computes.
+            return compile(lower(prepared), machine, options);
+        }
+    }
     const WayOfProducts array = way_with(chip, prepared, machine, options);
     const WayOfProducts host = way_with({}, prepared, machine, options);
     const bool takes_array = array.cycles && (!host.cycles || *array.cycles <= *host.cycles);

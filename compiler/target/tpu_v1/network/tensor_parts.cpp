@@ -12,7 +12,10 @@ using Axis = Concatenation::Axis;
 struct WritesAmongOthers {
     Axis axis = Axis::Channels;
 
-    bool operator()(const MatrixProduct&) const { return true; }
+    /// Heads that are exchanged with positions already lie among the channels of their own tensor.
+    bool operator()(const MatrixProduct& product) const {
+        return !product.written || !product.written->swapped_output;
+    }
     bool operator()(const Pooling&) const { return true; }
     bool operator()(const Concatenation& concatenation) const { return concatenation.axis == Axis::Channels; }
     bool operator()(const Elementwise&) const { return axis == Axis::Lines; }

@@ -55,7 +55,10 @@ public:
         const ir::ValueId value = operand("v", heads, keys, number(1, 30));
         const ir::ValueId scores = product("scores", query, key, true);
         ir::ValueId context = product("context", scores, value, false);
-        if (number(0, 1) == 1) context = swapped("swapped context", context);
+        if (number(0, 1) == 1) {
+            context = swapped("swapped context", context);
+            if (number(0, 2) == 0) context = beside_others(context);
+        }
         graph_.outputs = {context};
         if (number(0, 3) == 0) graph_.outputs.push_back(scores);
         return graph_;
@@ -103,6 +106,28 @@ private:
         return graph_.append(name, operators::registry().at("transpose"),
                              {{"permutation", std::vector<std::int64_t>{0, 2, 1, 3}}}, {from}, value.type,
                              {{value.type, value.quantization}});
+    }
+
+    /// The value as a part of an image's channels, which another layer reads.
+    ir::ValueId beside_others(ir::ValueId part) {
+        const ir::Value value = graph_.values[part];
+        const ir::ValueId input = graph_.add_input("x", {1, value.shape[1], value.shape[2], number(1, 9)});
+        std::tie(graph_.values[input].type, graph_.values[input].quantization) =
+            std::tie(value.type, value.quantization);
+        const ir::ValueId other = pooled("y", input);
+        const ir::ValueId all =
+            graph_.append("all", operators::registry().at("concat"), {{"axis", std::int64_t{3}}},
+                          {part, other}, value.type, {{value.type, value.quantization}});
+        return pooled("pooled", all);
+    }
+
+    ir::ValueId pooled(const std::string& name, ir::ValueId from) {
+        const ir::Value& value = graph_.values[from];
+        return graph_.append(name, operators::registry().at("max_pool"),
+                             {{"kernel", std::vector<std::int64_t>{3, 3}},
+                              {"stride", std::vector<std::int64_t>{1, 1}},
+                              {"padding", std::vector<std::int64_t>{1, 1, 1, 1}}},
+                             {from}, value.type, {{value.type, value.quantization}});
     }
 
     ir::ValueId product(const char* name, ir::ValueId a, ir::ValueId b, bool transposed) {
