@@ -53,6 +53,15 @@ Encoding encoding_of(const Range& range, DataType type) {
     return {scale, Encoding{scale, 0, type}.stored(-double{range.minimum}), type};
 }
 
+Range union_of(const Range& a, const Range& b) {
+    const auto chosen = [](float first, float second, float of_both) {
+        if (std::isnan(first)) return first;
+        return std::isnan(second) ? second : of_both;
+    };
+    return {chosen(a.minimum, b.minimum, std::min(a.minimum, b.minimum)),
+            chosen(a.maximum, b.maximum, std::max(a.maximum, b.maximum))};
+}
+
 std::optional<float> end_without_size(const Range& range) {
     if (!std::isfinite(range.minimum)) return range.minimum;
     if (!std::isfinite(range.maximum)) return range.maximum;

@@ -36,6 +36,8 @@ Encoding encoding_of(const Range& range, DataType type = DataType::Uint8);
 
 /// The end of a range that is infinite or not a number; no integers can store such a range.
 std::optional<float> end_without_size(const Range& range);
+/// The range of both. NaN counts as smaller and as larger than any number, so that it stays seen.
+Range union_of(const Range& a, const Range& b);
 
 /// The real numbers that the stored numbers of a quantized value with one scale stand for.
 std::vector<float> real_numbers(std::span<const std::int32_t> stored, const Value& value);

@@ -46,12 +46,6 @@ Range widened(const Range& range, float value) {
     return {value < range.minimum ? value : range.minimum, value > range.maximum ? value : range.maximum};
 }
 
-/// NaN counts as smaller and as larger than any number, so that it stays seen.
-Range union_with(const Range& range, const Range& other) {
-    return {std::isnan(other.minimum) ? other.minimum : std::min(range.minimum, other.minimum),
-            std::isnan(other.maximum) ? other.maximum : std::max(range.maximum, other.maximum)};
-}
-
 void widen_channels(std::vector<Range>& channels, std::span<const float> values) {
     for (std::size_t first = 0; first < values.size(); first += channels.size()) {
         for (std::size_t c = 0; c < channels.size(); ++c) {
@@ -87,11 +81,11 @@ Observations observe_some(const Observed& observed, std::span<const std::span<co
         const bool is_border = border.is_input(value_id) || border.is_output(value_id);
         const std::optional<float> wrong = ir::end_without_size(range);
         if (wrong && (is_border || !seen.channels[value_id].empty())) {
-            throw ModelError(fmt::format(
-                "{}: layer {}: it gives {} on a calibration input; results must be finite", graph.name,
-                in_quotes(graph.values[value_id].name), *wrong));
+            throw ModelError(
+                fmt::format("{}: layer {}: it gives {} on a calibration input; results must be finite",
+                            graph.name, in_quotes(graph.values[value_id].name), *wrong));
         }
-        seen.ranges[value_id] = union_with(seen.ranges[value_id], range);
+        seen.ranges[value_id] = ir::union_of(seen.ranges[value_id], range);
         if (!seen.channels[value_id].empty()) widen_channels(seen.channels[value_id], values);
         if (observed.histograms) seen.histograms[value_id].add(values);
     };
@@ -100,7 +94,7 @@ Observations observe_some(const Observed& observed, std::span<const std::span<co
 }
 
 void widen(std::span<Range> ranges, std::span<const Range> others) {
-    for (std::size_t i = 0; i < ranges.size(); ++i) ranges[i] = union_with(ranges[i], others[i]);
+    for (std::size_t i = 0; i < ranges.size(); ++i) ranges[i] = ir::union_of(ranges[i], others[i]);
 }
 
 /// Observes the activations over all inputs.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/ir/border_values.h"
+#include "compiler/ir/encoding.h"
 #include "compiler/operators/operator.h"
 #include "compiler/operators/shared_values.h"
 
@@ -22,10 +23,6 @@ using ir::ValueId;
 /// The distance between the ends of a range.
 double width_of(const ir::Range& range) {
     return double{range.maximum} - double{range.minimum};
-}
-
-ir::Range union_of(const ir::Range& a, const ir::Range& b) {
-    return {std::min(a.minimum, b.minimum), std::max(a.maximum, b.maximum)};
 }
 
 /// Disjoint sets of values that get one range, the union of theirs; each set is represented by one of its
@@ -44,7 +41,7 @@ public:
         const ValueId from = find(a);
         const ValueId to = find(b);
         parents_[from] = to;
-        sets_[to].range = union_of(sets_[from].range, sets_[to].range);
+        sets_[to].range = ir::union_of(sets_[from].range, sets_[to].range);
         sets_[to].narrowest = std::min(sets_[from].narrowest, sets_[to].narrowest);
     }
 
@@ -61,7 +58,7 @@ public:
         const Set& first = sets_[find(a)];
         const Set& second = sets_[find(b)];
         const double narrowest = std::min(first.narrowest, second.narrowest);
-        return width_of(union_of(first.range, second.range)) <= 2.0 * narrowest;
+        return width_of(ir::union_of(first.range, second.range)) <= 2.0 * narrowest;
     }
 
     const ir::Range& range(ValueId value) { return sets_[find(value)].range; }

@@ -1,6 +1,9 @@
 #include "compiler/ir/encoding.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <utility>
 
 using namespace systole;
 using ir::Encoding;
@@ -38,4 +41,14 @@ TEST_CASE("Numbers beyond the range take the nearest byte", "[compiler][ir]") {
     CHECK(encoding.stored(1e300) == 255);
     CHECK(encoding.stored(0.2) == 10);
     CHECK(encoding.stored(0.3) == 11);
+}
+
+TEST_CASE("The range of two tensors keeps what is no number", "[compiler][ir]") {
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    CHECK(ir::union_of({-1.0F, 2.0F}, {-3.0F, 1.0F}) == ir::Range{-3.0F, 2.0F});
+    for (const auto& [a, b] : {std::pair{ir::Range{nan, 2.0F}, ir::Range{-1.0F, 3.0F}},
+                               std::pair{ir::Range{-1.0F, 3.0F}, ir::Range{nan, 2.0F}}}) {
+        CHECK(std::isnan(ir::union_of(a, b).minimum));
+        CHECK(ir::union_of(a, b).maximum == 3.0F);
+    }
 }
