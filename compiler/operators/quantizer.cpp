@@ -224,6 +224,25 @@ void Quantizer::convert_early() {
 
 /// An output with the stored elements of another one, in the same order, becomes a copy of them: the chip
 /// writes each tensor into the memory of one output.
+/// By a table of bytes. One of 16 bits would not give all numbers as they are.
+ValueId Quantizer::copy_of(ValueId stored, ValueId output) {
+    const ir::Value value = result_.values[stored];
+    const std::string& name = graph_.values[output].name;
+    if (bytes_of(value.type) != 1) {
+        const ValueId copy = result_.append(name, registry().at("requantize"), {}, {stored}, value.type,
+                                            {{value.type, value.quantization}});
+        result_.values[copy].name = name;
+        result_.values[copy].file_axes = graph_.values[output].file_axes;
+        result_.values[copy].before = graph_.values[output].before;
+        return copy;
+    }
+    const ValueId copy = add_value(output, encoding_of(value));
+    Node node;
+    node.name = name;
+    add_lookup(node, stored, copy, [](float real) { return real; });
+    return copy;
+}
+
 void Quantizer::add_outputs() {
     std::vector<ValueId> outputs;
     for (const ValueId output : graph_.outputs) {
@@ -242,11 +261,7 @@ void Quantizer::add_outputs() {
         const ValueId elements = elements_of(outputs[i]);
         const bool is_stored = result_.values[outputs[i]].quantization.has_value();
         if (is_output[elements] && is_stored) {
-            const ValueId copy = add_value(graph_.outputs[i], encoding_of(result_.values[outputs[i]]));
-            Node node;
-            node.name = graph_.values[graph_.outputs[i]].name;
-            add_lookup(node, outputs[i], copy, [](float real) { return real; });
-            outputs[i] = copy;
+            outputs[i] = copy_of(outputs[i], graph_.outputs[i]);
         }
         is_output[elements] = true;
     }

@@ -87,6 +87,8 @@ private:
     ir::ValueId add_float_value(ir::ValueId id);
     void convert_early();
     void add_outputs();
+    /// A stored value again, as an output of the network.
+    ir::ValueId copy_of(ir::ValueId stored, ir::ValueId output);
 
     const ir::Graph& graph_;
     std::vector<std::vector<ir::NodeId>> readers_;

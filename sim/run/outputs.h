@@ -29,8 +29,8 @@ std::vector<std::uint32_t> words_of(const OutputArray& array);
 
 /// An output of a network of arrays (sim/run/arrays.h), for all inferences, or of state for a batch, in
 /// words: in its format, bfloat16 as the float32 that it is, and without the number of inferences if that
-/// is 1, unless it `keeps_first_axis`, as the file of a network has it. Of several replicas, for each step the
-/// whole array. `output` is that of the program's network, or null for a program without one.
+/// is 1, unless it `keeps_first_axis`, as the file of a network has it. Of several replicas, for each step
+/// the whole array. `output` is that of the program's network, or null for a program without one.
 OutputArray array_of_words(const isa::Program& program, const ir::Value* output,
                            std::vector<std::uint32_t> words, std::size_t number,
                            bool keeps_first_axis = false);

@@ -22,7 +22,7 @@ struct OldOperator {
     std::int64_t since = 1;
 };
 
-constexpr std::array<OldOperator, 63> old_operators{{{"Abs", 6},
+constexpr std::array<OldOperator, 68> old_operators{{{"Abs", 6},
                                                      {"ArgMax"},
                                                      {"ArgMin"},
                                                      {"Cast", 6},
@@ -81,10 +81,15 @@ constexpr std::array<OldOperator, 63> old_operators{{{"Abs", 6},
                                                      {"Softplus"},
                                                      {"Softsign"},
                                                      {"Split", 2},
+                                                     {"SpaceToDepth"},
                                                      {"Sqrt", 6},
                                                      {"Squeeze"},
+                                                     {"Sum", 6},
                                                      {"Tanh", 6},
-                                                     {"Transpose"}}};
+                                                     {"Tile", 6},
+                                                     {"TopK"},
+                                                     {"Transpose"},
+                                                     {"Unsqueeze"}}};
 
 }  // namespace
 

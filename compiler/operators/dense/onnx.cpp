@@ -181,8 +181,8 @@ bool are_alike(const ir::LayerReader& layer) {
            layer.value(input_of(layer, 1)).constant.has_value();
 }
 
-/// The product of two computed inputs, or of two constants. A vector is a row if it is the first one, else a column, whose axis of
-/// 1 the result does not have.
+/// The product of two computed inputs, or of two constants. A vector is a row if it is the first one, else a
+/// column, whose axis of 1 the result does not have.
 ir::ValueId read_computed_product(ir::LayerReader& layer) {
     std::vector<ir::ValueId> factors;
     for (const std::size_t index : {std::size_t{0}, std::size_t{1}}) {

@@ -59,7 +59,9 @@ public:
             broadcast_shape(broadcast_shape(node.input(0).shape, node.input(1).shape), node.input(2).shape)};
     }
     DataType result_type(const ir::NodeView& node) const override { return node.input(1).type; }
-    Placement placement() const override { return {.where = "host; vector unit of a tensor core", .formats = "all"}; }
+    Placement placement() const override {
+        return {.where = "host; vector unit of a tensor core", .formats = "all"};
+    }
     void check_types(const ir::NodeView& node) const override {
         if (node.input(0).type != DataType::Uint8) {
             throw ModelError(

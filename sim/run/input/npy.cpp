@@ -42,8 +42,7 @@ std::vector<float> read_halves(ByteStream& stream, std::uint64_t size) {
 Values read_truths(ByteStream& stream, std::uint64_t size) {
     const std::vector<std::uint8_t> bytes = stream.read_values<std::uint8_t>(size, "NPY data");
     std::vector<float> numbers(bytes.size());
-    std::ranges::transform(bytes, numbers.begin(),
-                           [](std::uint8_t byte) { return byte == 0 ? 0.0F : 1.0F; });
+    std::ranges::transform(bytes, numbers.begin(), [](std::uint8_t byte) { return byte == 0 ? 0.0F : 1.0F; });
     return numbers;
 }
 

@@ -26,7 +26,6 @@ namespace systole::report {
 namespace {
 
 using terminal::fitted;
-using terminal::Role;
 
 /// A whole number in at most `width` characters; with an SI prefix if it has too many digits.
 std::string grouped_within(std::size_t width, std::uint64_t value) {

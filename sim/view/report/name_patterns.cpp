@@ -36,10 +36,13 @@ std::string_view without_root(std::string_view name) {
 
 std::string without_numbers(std::string_view name) {
     const std::vector<std::string_view> parts = parts_of_name(name);
-    std::string text(parts.front());
-    for (std::size_t i = 2; i < parts.size(); i += 2) {
-        text += '#';
-        text += parts[i];
+    std::string text;
+    for (std::size_t i = 0; i < parts.size(); i += 2) {
+        if (i > 0) text += '#';
+        for (const char letter : parts[i]) {
+            if (letter == '#' || letter == '\\') text += '\\';
+            text += letter;
+        }
     }
     return text;
 }

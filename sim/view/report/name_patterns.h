@@ -8,7 +8,8 @@
 /// Names of layers that differ in their numbers alone: "encoder.layer.0.output", "encoder.layer.1.output".
 namespace systole::report {
 
-/// The name with "#" for each number in it. Names that are equal up to numbers have the same.
+/// The name with each number left out. Names that are equal up to numbers, and only they, have the same: a
+/// backslash stands before "#", which stands for a number, and before a backslash.
 std::string without_numbers(std::string_view name);
 
 /// Names that are equal up to numbers as one: "*" stands for each number that is not the same in all, as in

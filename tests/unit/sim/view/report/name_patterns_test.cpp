@@ -17,6 +17,12 @@ TEST_CASE("Names that are equal up to numbers have the same text without them", 
     CHECK(without_numbers("encoder.layer.11.output") == "encoder.layer.#.output");
     CHECK(without_numbers("12") == "#");
     CHECK(without_numbers("conv2d") == "conv#d");
+    // A name may have the sign itself.
+    CHECK(without_numbers("conv#") != without_numbers("conv1"));
+    CHECK(without_numbers("conv\\#") != without_numbers("conv\\1"));
+    for (const std::vector<std::string> names :
+         {std::vector<std::string>{"conv1", "conv#"}, {"conv#", "conv1"}})
+        CHECK(report::groups_of(names).size() == 2);
     CHECK(without_numbers("") == "");
     // A number that one of them lacks is a difference.
     CHECK(without_numbers("dense") != without_numbers("dense1"));
