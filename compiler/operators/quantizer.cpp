@@ -16,8 +16,9 @@ namespace systole::operators {
 using ir::Node;
 using ir::ValueId;
 
-Quantizer::Quantizer(const ir::Graph& graph)
+Quantizer::Quantizer(const ir::Graph& graph, bool quantizes_products)
     : graph_(graph),
+      quantizes_products_(quantizes_products),
       readers_(ir::readers(graph)),
       border_(graph),
       sources_(moved_sources(graph)),

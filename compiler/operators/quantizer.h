@@ -17,7 +17,10 @@ namespace systole::operators {
 /// whose numbers they have.
 class Quantizer {
 public:
-    explicit Quantizer(const ir::Graph& graph);
+    /// `quantizes_products`: products of two computed matrices are computed on integers.
+    explicit Quantizer(const ir::Graph& graph, bool quantizes_products = false);
+
+    bool quantizes_products() const { return quantizes_products_; }
 
     const ir::Graph& graph() const { return graph_; }
     ir::NodeView view(const ir::Node& node) const { return {graph_, node}; }
@@ -91,6 +94,7 @@ private:
     ir::ValueId copy_of(ir::ValueId stored, ir::ValueId output);
 
     const ir::Graph& graph_;
+    const bool quantizes_products_;
     std::vector<std::vector<ir::NodeId>> readers_;
     ir::BorderValues border_;
     std::vector<ir::ValueId> sources_;  ///< moved_sources

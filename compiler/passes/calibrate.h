@@ -32,6 +32,8 @@ struct Calibration {
     std::vector<std::vector<float>> further_inputs =
         {};  ///< of the other inputs, in order; integers as floats
     CalibrationMethod method = CalibrationMethod::MinMax;
+    /// Products of two computed matrices are computed on integers, as an array can, instead of in float.
+    bool quantizes_products = false;
 };
 
 /// Runs the graph on the calibration inputs, equalizes the channels in front of depthwise convolutions

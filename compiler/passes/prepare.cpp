@@ -61,7 +61,8 @@ PassManager preparation_in_float(const SharedCalibration& calibration) {
 
 ir::Graph quantized(const ir::Graph& real, const Calibration& calibration) {
     if (ir::is_quantized(real)) return real;
-    return correct_biases(quantize(real, calibration.encoding), real, calibration);
+    return correct_biases(quantize(real, calibration.encoding, calibration.quantizes_products), real,
+                          calibration);
 }
 
 void add_rounding(PassManager& passes, std::optional<Rounding> rounding) {

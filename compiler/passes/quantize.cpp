@@ -32,9 +32,10 @@ void quantize_input(operators::Quantizer& quantizer, ir::ValueId id,
 
 }  // namespace
 
-ir::Graph quantize(const ir::Graph& graph, const std::optional<InputEncoding>& input) {
+ir::Graph quantize(const ir::Graph& graph, const std::optional<InputEncoding>& input,
+                   bool quantizes_products) {
     if (ir::is_quantized(graph)) return graph;
-    operators::Quantizer quantizer(graph);
+    operators::Quantizer quantizer(graph, quantizes_products);
     for (const ir::ValueId id : graph.inputs) quantize_input(quantizer, id, input);
     for (const ir::Node& node : graph.nodes) {
         // A function may already be part of the layer before it.

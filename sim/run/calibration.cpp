@@ -57,6 +57,8 @@ compiler::Calibration calibration_of(const ir::Graph& graph, const RunSpec& spec
     compiler::Calibration calibration;
     if (spec.machine.computes_floats()) return calibration;
     calibration.encoding = pixel_encoding(graph, spec, inputs);
+    calibration.quantizes_products =
+        spec.machine.family == machine::Family::TpuV1 && spec.machine.weight_memory.writable.has_value();
     if (!graph.has_weights || ir::is_quantized(graph)) return calibration;
     const std::vector<Normalization> normalizations = normalizations_of(spec, graph);
     std::vector<NamedImages> read;

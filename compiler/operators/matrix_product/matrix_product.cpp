@@ -14,6 +14,7 @@
 #include "compiler/operators/matrix_product/keras_attention.h"
 #include "compiler/operators/matrix_product/keras_products.h"
 #include "compiler/operators/matrix_product/onnx_einsum.h"
+#include "compiler/operators/quantizer.h"
 #include "compiler/operators/strided.h"
 #include "compiler/operators/weighted.h"
 #include "compiler/operators/words.h"
@@ -189,6 +190,13 @@ public:
         if (node.output().shape.rank() == matrix_axes) return std::nullopt;
         return batch_of_elements(node, has_batch);
     }
+    void quantize(const ir::Node& node, Quantizer& quantizer) const override {
+        if (!quantizer.quantizes_products() || !multiplies_pairs(quantizer.view(node)) ||
+            node.integer("sum_tile") != 0) {
+            return Operator::quantize(node, quantizer);
+        }
+        quantizer.add_like(node, quantizer.encoding(node.output()));
+    }
     std::uint64_t macs(const ir::NodeView& node) const override {
         return node.output().shape.elements() * first_matrix(node).columns;
     }
@@ -283,6 +291,19 @@ ir::ValueId append_matrix_product(ir::LayerReader& layer, const std::vector<ir::
     }
     if (type) return layer.append_as(*type, "matrix_product", std::move(attributes), inputs);
     return layer.append("matrix_product", std::move(attributes), inputs);
+}
+
+bool multiplies_pairs(const ir::NodeView& node) {
+    const ir::Value& a = node.input(0);
+    const ir::Value& b = node.input(1);
+    constexpr std::size_t image_axes = 4;
+    const std::size_t rank = a.shape.rank();
+    if (a.constant || b.constant || node.node().integer("transposed_a") != 0) return false;
+    if (rank <= matrix_axes || rank > image_axes || b.shape.rank() != rank || a.shape[0] != 1) return false;
+    for (std::size_t axis = 0; axis + matrix_axes < rank; ++axis) {
+        if (a.shape[axis] != b.shape[axis]) return false;
+    }
+    return true;
 }
 
 FixedPoint product_multiplier(const ir::NodeView& node) {

@@ -15,6 +15,10 @@ ir::ValueId append_matrix_product(ir::LayerReader& layer, const std::vector<ir::
                                   std::vector<ir::NamedAttribute> attributes = {},
                                   std::optional<ir::ResultType> type = {});
 
+/// Whether a node multiplies computed matrices pair by pair, those of the last two of three or four axes, and
+/// takes the first ones as they are.
+bool multiplies_pairs(const ir::NodeView& node);
+
 /// By what sums of a node on integers are multiplied, whose rounding is no float_half_even.
 FixedPoint product_multiplier(const ir::NodeView& node);
 

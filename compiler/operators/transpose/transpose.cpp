@@ -1,6 +1,7 @@
 // The same elements with the axes in another order.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/quantizer.h"
 #include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
@@ -118,6 +120,15 @@ public:
             (!node.input().constant && node.input().quantization != node.output().quantization)) {
             fail_as_stored_unlike("its input and its result", node.input(), node.output());
         }
+    }
+    void quantize(const ir::Node& node, Quantizer& quantizer) const override {
+        // Then it may be part of a product.
+        const ir::ValueId input = node.inputs.front();
+        const auto& outputs = quantizer.graph().outputs;
+        const bool is_output = std::ranges::find(outputs, node.output()) != outputs.end();
+        if (!quantizer.quantizes_products() || !quantizer.is_stored(input) || is_output)
+            return Operator::quantize(node, quantizer);
+        quantizer.add_like(node, quantizer.stored_encoding(input));
     }
     bool takes_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }

@@ -39,8 +39,8 @@ public:
     SwappedHeads(const ir::Graph& graph, const std::vector<bool>& on_chip);
 
     bool is_part(ir::NodeId node) const { return places_[node] != Place::Elsewhere; }
-    /// Whether the product reads this input from before such a node.
-    bool swaps_input(const ir::Node& product, std::size_t input) const;
+    /// The node before which the product reads this input; null if it reads the input as it is.
+    const ir::Node* before(const ir::Node& product, std::size_t input) const;
     /// The node that is part of the product behind it; null if none is.
     const ir::Node* behind(const ir::Node& product) const;
 

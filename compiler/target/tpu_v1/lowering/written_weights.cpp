@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,15 +23,26 @@ std::int32_t written_zero_point(const ir::NodeView& node) {
     return encoding.type == DataType::Uint8 ? encoding.zero_point - becomes_signed : encoding.zero_point;
 }
 
-/// Whether a node exchanges the second and the third of four axes, [1, sequence, heads, depth] and
-/// [1, heads, sequence, depth], and changes nothing else.
-bool swaps_heads(const ir::Graph& graph, const ir::Node& node) {
-    static const std::vector<std::int64_t> swapped{0, 2, 1, 3};
-    if (!node.is("transpose") || node.integers("permutation") != swapped) return false;
+/// What a transposition of [1, sequence, heads, depth] or [1, heads, sequence, depth] exchanges, beside
+/// nothing.
+struct Exchanged {
+    bool heads = false;     ///< the second and the third axis
+    bool matrices = false;  ///< then the last two
+};
+
+std::optional<Exchanged> exchanged_by(const ir::Graph& graph, const ir::Node& node) {
+    if (!node.is("transpose")) return std::nullopt;
     const ir::Value& from = graph.values[node.inputs.front()];
     const ir::Value& to = graph.values[node.output()];
-    return !from.constant && is_integer(from.type) && from.quantization && to.quantization &&
-           ir::is_feature_map(from.shape) && operators::is_stored_alike(from, to);
+    const bool is_stored = !from.constant && is_integer(from.type) && from.quantization && to.quantization;
+    if (!is_stored || !ir::is_feature_map(from.shape) || !operators::is_stored_alike(from, to))
+        return std::nullopt;
+    using Permutation = std::vector<std::int64_t>;
+    const Permutation& permutation = node.integers("permutation");
+    if (permutation == Permutation{0, 2, 1, 3}) return Exchanged{.heads = true};
+    if (permutation == Permutation{0, 2, 3, 1}) return Exchanged{.heads = true, .matrices = true};
+    if (permutation == Permutation{0, 1, 3, 2}) return Exchanged{.matrices = true};
+    return std::nullopt;
 }
 
 }  // namespace
@@ -48,23 +60,29 @@ SwappedHeads::SwappedHeads(const ir::Graph& graph, const std::vector<bool>& on_c
     };
     for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {
         const ir::Node& node = graph.nodes[id];
-        if (!swaps_heads(graph, node)) continue;
+        const auto exchanged = exchanged_by(graph, node);
+        if (!exchanged) continue;
         const ir::ValueId from = node.inputs.front();
         const auto maker = producers_[from];
-        if (maker && is_product(*maker) && readers_[from].size() == 1 && !is_output(from)) {
+        if (!exchanged->matrices && maker && is_product(*maker) && readers_[from].size() == 1 &&
+            !is_output(from)) {
             places_[id] = Place::BehindProduct;
             continue;
         }
+        // Weights may be exchanged in any way, streamed rows only as heads.
+        const auto takes = [&](ir::NodeId reader) {
+            const bool streams = graph.nodes[reader].inputs.front() == node.output();
+            return is_product(reader) && !(streams && exchanged->matrices);
+        };
         const auto& readers = readers_[node.output()];
-        const bool is_before =
-            !readers.empty() && !is_output(node.output()) && std::ranges::all_of(readers, is_product);
-        if (is_before) places_[id] = Place::BeforeProducts;
+        if (!readers.empty() && !is_output(node.output()) && std::ranges::all_of(readers, takes))
+            places_[id] = Place::BeforeProducts;
     }
 }
 
-bool SwappedHeads::swaps_input(const ir::Node& product, std::size_t input) const {
+const ir::Node* SwappedHeads::before(const ir::Node& product, std::size_t input) const {
     const auto maker = producers_[product.inputs[input]];
-    return maker && places_[*maker] == Place::BeforeProducts;
+    return maker && places_[*maker] == Place::BeforeProducts ? &graph_.nodes[*maker] : nullptr;
 }
 
 const ir::Node* SwappedHeads::behind(const ir::Node& product) const {
@@ -74,20 +92,11 @@ const ir::Node* SwappedHeads::behind(const ir::Node& product) const {
 }
 
 bool can_write_weights(const ir::NodeView& node, const ChipAbilities& chip) {
-    if (!chip.writes_weights || node.node().integer("transposed_a") != 0) return false;
-    const ir::Value& a = node.input(0);
-    const ir::Value& b = node.input(1);
-    if (a.constant || b.constant || !node.output().quantization) return false;
-    // Matrices of an image's lines. With fewer axes, a matrix lies in the channels of one pixel.
-    constexpr std::size_t least_axes = 3;
-    const std::size_t rank = a.shape.rank();
-    if (rank < least_axes || b.shape.rank() != rank || node.output().shape.rank() != rank) return false;
-    for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
-        if (a.shape[axis] != b.shape[axis]) return false;
-    }
+    if (!chip.writes_weights || !node.output().quantization || !operators::multiplies_pairs(node))
+        return false;
     if (!chip.row_sums && written_zero_point(node) != 0) return false;
     // Its negative is streamed once, as an int8 or a uint8.
-    return -ir::encoding_of(a).zero_point >= lowest_of(DataType::Int8);
+    return -ir::encoding_of(node.input(0)).zero_point >= lowest_of(DataType::Int8);
 }
 
 void lower_swapped_heads(const ir::NodeView& node, Lowering& lowering) {
@@ -99,24 +108,29 @@ void lower_matrix_product(const ir::NodeView& node, Lowering& lowering) {
     const DataType type = node.output().type;
     const std::size_t channels = node.output_map().channels;
     const ir::Node* const behind = swapped.behind(node.node());
-    MatrixProduct product{
-        .window = ir::Window{},
-        .groups = 1,
-        .weights = {},
-        .weight_type = DataType::Int8,
-        .weight_zero_point = written_zero_point(node),
-        .requantization = {.bias = std::vector<std::int32_t>(channels),
-                           .multiplier = std::vector<std::int32_t>(channels),
-                           .shift = std::vector<std::int8_t>(channels),
-                           .zero_point = ir::encoding_of(node.output()).zero_point,
-                           .minimum = lowest_of(type),
-                           .maximum = highest_of(type),
-                           .table = {},
-                           .half_to_even = rounds_to_even(node.node())},
-        .written = MatrixProduct::Written{.transposed = node.node().integer("transposed_b") != 0,
-                                          .swapped_input = swapped.swaps_input(node.node(), 0),
-                                          .swapped_weights = swapped.swaps_input(node.node(), 1),
-                                          .swapped_output = behind != nullptr}};
+    const auto exchanged_before = [&](std::size_t input) {
+        const ir::Node* const before = swapped.before(node.node(), input);
+        return before == nullptr ? Exchanged{} : exchanged_by(node.graph(), *before).value();
+    };
+    const Exchanged weights = exchanged_before(1);
+    MatrixProduct product{.window = ir::Window{},
+                          .groups = 1,
+                          .weights = {},
+                          .weight_type = DataType::Int8,
+                          .weight_zero_point = written_zero_point(node),
+                          .requantization = {.bias = std::vector<std::int32_t>(channels),
+                                             .multiplier = std::vector<std::int32_t>(channels),
+                                             .shift = std::vector<std::int8_t>(channels),
+                                             .zero_point = ir::encoding_of(node.output()).zero_point,
+                                             .minimum = lowest_of(type),
+                                             .maximum = highest_of(type),
+                                             .table = {},
+                                             .half_to_even = rounds_to_even(node.node())},
+                          .written = MatrixProduct::Written{
+                              .transposed = (node.node().integer("transposed_b") != 0) != weights.matrices,
+                              .swapped_input = exchanged_before(0).heads,
+                              .swapped_weights = weights.heads,
+                              .swapped_output = behind != nullptr}};
     if (node.graph().has_weights) {
         const FixedPoint multiplier = operators::product_multiplier(node);
         product.requantization.multiplier.assign(channels, multiplier.multiplier);

@@ -53,7 +53,10 @@ public:
         const ir::ValueId query = operand("q", heads, queries, depth);
         const ir::ValueId key = operand("k", heads, keys, depth);
         const ir::ValueId value = operand("v", heads, keys, number(1, 30));
-        const ir::ValueId scores = product("scores", query, key, true);
+        // Keys as they are, or with rows and columns exchanged.
+        const bool exchanged = number(0, 1) == 1;
+        const ir::ValueId scores = product(
+            "scores", query, exchanged ? transposed("exchanged k", key, {0, 1, 3, 2}) : key, !exchanged);
         ir::ValueId context = product("context", scores, value, false);
         if (number(0, 1) == 1) {
             context = swapped("swapped context", context);
@@ -102,9 +105,13 @@ private:
     }
 
     ir::ValueId swapped(const std::string& name, ir::ValueId from) {
+        return transposed(name, from, {0, 2, 1, 3});
+    }
+
+    ir::ValueId transposed(const std::string& name, ir::ValueId from, std::vector<std::int64_t> permutation) {
         const ir::Value& value = graph_.values[from];
         return graph_.append(name, operators::registry().at("transpose"),
-                             {{"permutation", std::vector<std::int64_t>{0, 2, 1, 3}}}, {from}, value.type,
+                             {{"permutation", std::move(permutation)}}, {from}, value.type,
                              {{value.type, value.quantization}});
     }
 
@@ -130,10 +137,10 @@ private:
                              {from}, value.type, {{value.type, value.quantization}});
     }
 
-    ir::ValueId product(const char* name, ir::ValueId a, ir::ValueId b, bool transposed) {
+    ir::ValueId product(const char* name, ir::ValueId a, ir::ValueId b, bool transposes_b) {
         const auto [type, quantization] = encoding();
         return graph_.append(name, operators::registry().at("matrix_product"),
-                             {{"transposed_b", std::int64_t{transposed}},
+                             {{"transposed_b", std::int64_t{transposes_b}},
                               {"rounding", std::string(number(0, 1) == 0 ? "tflite" : "half_to_even")}},
                              {a, b}, type, {{type, quantization}});
     }
