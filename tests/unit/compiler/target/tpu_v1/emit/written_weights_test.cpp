@@ -17,6 +17,7 @@
 #include "compiler/mapping/compiled.h"
 #include "compiler/mapping/options.h"
 #include "compiler/operators/operator.h"
+#include "compiler/passes/quantize.h"
 #include "compiler/reference/executor.h"
 #include "compiler/target/tpu_v1/family.h"
 #include "hw/isa/instruction.h"
@@ -254,4 +255,34 @@ TEST_CASE("Products go to the array or to the host, whichever takes fewer cycles
     CHECK(choice.alternatives[0].cycles == (is_slow ? 8000 : 80));
     CHECK(choice.alternatives[0].chosen == !is_slow);
     CHECK(choice.alternatives[1].chosen == is_slow);
+}
+
+TEST_CASE("Products of a float network become integers if asked, with keys exchanged in both ways",
+          "[compiler][emit]") {
+    const ir::Graph graph = ir::parse_graph(R"(graph "attention"
+inputs %0, %1
+outputs %4
+%0 float32 1x5x2x3 "q" range -1.0 1.0
+%1 float32 1x4x2x3 "k" range -2.0 1.0
+%2 float32 1x2x5x3 "swapped q" range -1.0 1.0
+%3 float32 1x2x3x4 "columns of k" range -2.0 1.0
+%4 float32 1x2x5x4 "scores" range -9.0 9.0
+%2 = transpose(%0) "swapped q" {permutation [0, 2, 1, 3]}
+%3 = transpose(%1) "columns of k" {permutation [0, 2, 3, 1]}
+%4 = matrix_product(%2, %3) "scores"
+)",
+                                            "test", operators::registry());
+    const auto is_real = [](const ir::Value& value) { return value.type == DataType::Float32; };
+    CHECK(std::ranges::any_of(passes::quantize(graph, {}).values, is_real));
+    const ir::Graph stored = passes::quantize(graph, {}, true);
+    CHECK(std::ranges::none_of(stored.values, is_real));
+    machine::MachineConfig machine = Heads(1).machine();
+    machine.matrix_unit.columns = 6;
+    const isa::Program program =
+        tpu_v1::family.compile(stored, machine, {.batches = {.batch = 1, .inferences = 1}}).program;
+    CHECK(program.host_segments.empty());
+    const std::vector<std::vector<std::uint8_t>> inputs{Heads(2).bytes(30), Heads(3).bytes(24)};
+    const std::vector<std::span<const std::uint8_t>> views(inputs.begin(), inputs.end());
+    functional::Executor executor(program, machine);
+    CHECK(outputs_of(executor, program, inputs) == reference::run(stored, views, 1));
 }
