@@ -193,7 +193,7 @@ private:
     void emit_steps(std::uint64_t images, std::uint64_t turn) {
         for (const Segment& segment : network_.all_segments()) {
             for (std::uint64_t image = 0; image < images; image += segment.images) {
-                steps_.begin(image, segment.images, turn);
+                steps_.begin(image, segment.images, turn, std::min(segment.images, images - image));
                 for (std::uint32_t i = segment.first; i < segment.end; ++i) steps_.emit(network_.steps[i]);
             }
         }

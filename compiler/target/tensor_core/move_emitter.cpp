@@ -62,10 +62,10 @@ std::uint64_t repeats_of(const std::vector<std::uint64_t>& rows) {
 }  // namespace
 
 /// Each row of the result has its index in a column of the second source. An instruction takes those of one
-/// row of memory, and some panels of the table at a time.
+/// row of memory, and some panels of the table at a time. Words that are not there would be no indices.
 void StepEmitter::gather_rows(const Step& step) {
     const Tensor& result = network_.tensors[step.result];
-    const std::uint64_t images = result.is_shared ? 1 : images_;
+    const std::uint64_t images = result.is_shared ? 1 : present_;
     const std::uint64_t rows = std::min(lanes_, result.rows);
     if (rows > pool_.largest_gap()) fail_for_room(step, rows);
     const std::uint64_t some = std::min(pool_.largest_gap() / rows, step.limits.lines);

@@ -90,9 +90,11 @@ StepEmitter::StepEmitter(const Network& network, const MemoryPlan& plan,
       least_tile_rows_(tile_rows_.empty() ? 0 : std::ranges::min(tile_rows_)),
       stream_(stream) {}
 
-void StepEmitter::begin(std::uint64_t first_image, std::uint64_t images, std::uint64_t turn) {
+void StepEmitter::begin(std::uint64_t first_image, std::uint64_t images, std::uint64_t turn,
+                        std::uint64_t present) {
     first_image_ = first_image;
     images_ = images;
+    present_ = present;
     turn_ = turn;
 }
 

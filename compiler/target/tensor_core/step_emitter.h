@@ -61,8 +61,11 @@ public:
                 emit::InstructionStream& stream);
 
     /// The images with which the steps that follow work: `images` from one of the network's on, in turn 0
-    /// or 1.
-    void begin(std::uint64_t first_image, std::uint64_t images, std::uint64_t turn);
+    /// or 1. Of the last group, the first `present` alone are there: the others' rows may have any words.
+    void begin(std::uint64_t first_image, std::uint64_t images, std::uint64_t turn, std::uint64_t present);
+    void begin(std::uint64_t first_image, std::uint64_t images, std::uint64_t turn) {
+        begin(first_image, images, turn, images);
+    }
     /// A step of the network. Throws ModelError if the smallest tile does not fit.
     void emit(const Step& step);
     /// Where the images of a tensor begin in its memory.
@@ -320,6 +323,7 @@ private:
     ChainTable chains_;
     std::uint64_t first_image_ = 0;
     std::uint64_t images_ = 1;
+    std::uint64_t present_ = 1;  ///< of these images
     std::uint64_t turn_ = 0;
 };
 
