@@ -83,11 +83,11 @@ void check_types(const ir::Graph& graph) {
 
 }  // namespace
 
-ir::Graph compute_in_words(const ir::Graph& given, const ir::WordsOptions& options) {
-    const ir::Graph graph = with_truths_as_words(given);
-    check_types(graph);
-    operators::WordsBuilder builder(graph, options);
-    for (const ir::Node& node : graph.nodes) builder.add(node);
+ir::Graph compute_in_words(const ir::Graph& graph, const ir::WordsOptions& options) {
+    const ir::Graph typed = with_truths_as_words(graph);
+    check_types(typed);
+    operators::WordsBuilder builder(typed, options);
+    for (const ir::Node& node : typed.nodes) builder.add(node);
     return std::move(builder).finish();
 }
 
