@@ -55,8 +55,8 @@ std::optional<std::uint64_t> indexed_bytes(const ir::NodeView& node, std::size_t
 void check_index_type(const ir::Value& indices);
 
 /// The elements of lines at computed indices, [1][count], as a `gather` of whole rows: the result is
-/// [1][outer][index][inner], with as many axes as a gather gives it. Indices that are outside of a line name
-/// no row either, so that the machine finds them.
+/// [1][outer][index][inner], with as many axes as a gather gives it. An index outside of its line becomes -1
+/// if the table has several lines: no row has that number, and the machine reports it.
 ir::ValueId rows_at_indices(const ir::Node& node, WordsBuilder& builder, ir::ValueId input,
                             const AxisLines& lines, ir::ValueId indices);
 

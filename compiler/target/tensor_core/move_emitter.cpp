@@ -62,7 +62,8 @@ std::uint64_t repeats_of(const std::vector<std::uint64_t>& rows) {
 }  // namespace
 
 /// Each row of the result has its index in a column of the second source. An instruction takes those of one
-/// row of memory, and some panels of the table at a time. Words that are not there would be no indices.
+/// row of memory, and some panels of the table at a time. Images that are not there have no rows gathered:
+/// their words may be anything, and the machine refuses what is no index.
 void StepEmitter::gather_rows(const Step& step) {
     const Tensor& result = network_.tensors[step.result];
     const std::uint64_t images = result.is_shared ? 1 : present_;
