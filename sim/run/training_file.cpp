@@ -92,27 +92,4 @@ TrainingFile read_training(const nlohmann::json& object, const std::string& path
     return file;
 }
 
-bool fits_pattern(std::string_view name, std::string_view pattern) {
-    // The last star takes as little as possible; where the rest does not fit, a character more.
-    std::size_t at = 0;
-    std::size_t place = 0;  // in the pattern
-    std::optional<std::size_t> star;
-    std::size_t behind_star = 0;  // in the name
-    while (at < name.size()) {
-        if (place < pattern.size() && pattern[place] == '*') {
-            star = place++;
-            behind_star = at;
-        } else if (place < pattern.size() && pattern[place] == name[at]) {
-            ++place;
-            ++at;
-        } else if (star) {
-            place = *star + 1;
-            at = ++behind_star;
-        } else {
-            return false;
-        }
-    }
-    return pattern.find_first_not_of('*', place) == std::string_view::npos;
-}
-
 }  // namespace systole::run

@@ -54,7 +54,4 @@ TrainingFile read_training(const std::filesystem::path& path);
 /// The same from the object of such a file; messages begin with `path`.
 TrainingFile read_training(const nlohmann::json& object, const std::string& path);
 
-/// Whether a name fits a pattern, in which '*' stands for any text.
-bool fits_pattern(std::string_view name, std::string_view pattern);
-
 }  // namespace systole::run

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/message_text.h"
+#include "base/name_pattern.h"
 #include "base/random_values.h"
 #include "hw/machine/config_error.h"
 #include "sim/run/arrays.h"
@@ -168,7 +169,7 @@ std::vector<OutputArray> initial_state(const std::vector<InputTensor>& inputs, c
     std::vector<OutputArray> state;
     for (const InputTensor& input : inputs) {
         const auto rule = std::ranges::find_if(file.initial, [&](const run::InitialValues& each) {
-            return run::fits_pattern(input.name, each.inputs);
+            return fits_pattern(input.name, each.inputs);
         });
         if (rule == file.initial.end()) {
             throw machine::ConfigError(fmt::format("{}: no rule of initial fits input {}, which is state",

@@ -8,7 +8,6 @@
 #include "tests/support/source_dir.h"
 
 using namespace systole;
-using run::fits_pattern;
 using run::InitialRule;
 
 namespace {
@@ -119,41 +118,6 @@ TEST_CASE("Errors in a training file name key, value and rule", "[train]") {
     CHECK_THAT(training_error(file_with(R"("initial": [{"inputs": "w", "rule": "value", "value": 1e31}])")),
                Catch::Contains("value is 1e+31"));
     CHECK_THROWS_AS(run::read_training("none/t.json"), machine::ConfigError);
-}
-
-TEST_CASE("A star in a pattern stands for any text, also none", "[train]") {
-    CHECK(fits_pattern("", ""));
-    CHECK_FALSE(fits_pattern("a", ""));
-    CHECK_FALSE(fits_pattern("", "a"));
-    CHECK(fits_pattern("kernel", "kernel"));
-    CHECK_FALSE(fits_pattern("kernels", "kernel"));
-    CHECK_FALSE(fits_pattern("kerne", "kernel"));
-    CHECK_FALSE(fits_pattern("my kernel", "kernel"));
-    CHECK(fits_pattern("", "*"));
-    CHECK(fits_pattern("anything", "*"));
-    CHECK(fits_pattern("anything", "**"));
-    CHECK(fits_pattern("dense/kernel", "*kernel"));
-    CHECK(fits_pattern("kernel", "*kernel"));
-    CHECK_FALSE(fits_pattern("kernel/m", "*kernel"));
-    CHECK(fits_pattern("kernel/m", "kernel*"));
-    CHECK(fits_pattern("variables['adam/dense_kernel_momentum']", "*adam/*momentum*"));
-    CHECK_FALSE(fits_pattern("variables['adam/dense_kernel_momentum']", "*adam/*velocity*"));
-    // A star may have to take more than the least.
-    CHECK(fits_pattern("aab", "*ab"));
-    CHECK(fits_pattern("ababc", "*ab*abc"));
-    CHECK_FALSE(fits_pattern("abc", "*ab*abc"));
-    CHECK_FALSE(fits_pattern("abab", "ab*bab"));
-    CHECK(fits_pattern("abbab", "ab*bab"));
-    // Other signs stand for themselves.
-    CHECK_FALSE(fits_pattern("abc", "a?c"));
-    CHECK_FALSE(fits_pattern("abc", "a.c"));
-}
-
-TEST_CASE("A pattern of many stars is told at once not to fit", "[train]") {
-    std::string pattern;
-    for (int i = 0; i < 40; ++i) pattern += "*a";
-    CHECK_FALSE(fits_pattern(std::string(5000, 'a'), pattern + "b"));
-    CHECK(fits_pattern(std::string(5000, 'a') + "b", pattern + "b"));
 }
 
 TEST_CASE("The shipped training file is read", "[train]") {
