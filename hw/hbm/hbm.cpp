@@ -41,6 +41,10 @@ void Hbm::Part::load(const isa::Program& program) {
         std::memcpy(from_row(initial.first_row), initial.values.data(), initial.values.size());
         used_rows_ = std::max(used_rows_, isa::rows_of(initial, isa::MemoryId::Hbm, program.geometry).last);
     }
+    for (const isa::ResidentTensor& resident : program.residents) {
+        if (resident.side == isa::ResidentSide::Input)
+            used_rows_ = std::max(used_rows_, resident.end_row(memory_.lanes_));
+    }
 }
 
 void Hbm::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

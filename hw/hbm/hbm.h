@@ -43,7 +43,8 @@ public:
         return words_.all().subspan(core * rows_of_part_ * lanes_, rows_of_part_ * lanes_);
     }
 
-    /// Writes what a core's program says that the core's part holds before the first instruction.
+    /// Writes what a core's program says that the core's part holds before the first instruction. The rows of
+    /// tensors that are there already count as used.
     void load(std::size_t core, const isa::Program& program);
 
     /// By core.

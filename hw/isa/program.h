@@ -12,6 +12,7 @@
 #include "hw/isa/chain.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/memory.h"
+#include "hw/isa/resident.h"
 #include "hw/isa/row_range.h"
 #include "hw/isa/tensor_shape.h"
 #include "hw/isa/tile_grid.h"
@@ -205,11 +206,12 @@ struct Program {
     std::string model;
     std::uint32_t batch = 0;
     std::uint64_t inferences = 0;
-    std::vector<LayerInfo> layers;      ///< tag t is layers[t - 1]
-    std::vector<BorderTensor> inputs;   ///< one for each Input buffer, in which its elements lie packed
-    std::vector<BorderTensor> outputs;  ///< one for each Output buffer, in which its elements lie packed
-    std::vector<StateTensors> state;    ///< an input or output is in at most one
-    std::optional<ArrayFiles> arrays;   ///< absent: files have images, or it is not stated
+    std::vector<LayerInfo> layers;          ///< tag t is layers[t - 1]
+    std::vector<BorderTensor> inputs;       ///< one for each Input buffer, in which its elements lie packed
+    std::vector<BorderTensor> outputs;      ///< one for each Output buffer, in which its elements lie packed
+    std::vector<StateTensors> state;        ///< an input or output is in at most one
+    std::vector<ResidentTensor> residents;  ///< an input or output is in at most one, and then in no state
+    std::optional<ArrayFiles> arrays;       ///< absent: files have images, or it is not stated
     std::vector<HostOperation> host_operations;
     std::vector<HostSegment> host_segments;
 
@@ -231,6 +233,11 @@ RowRange rows_of(const InitialRows& initial, MemoryId memory, const Geometry& ge
 /// The inferences that the buffer of an input or output holds, by its number: all, or of state, a batch.
 std::uint64_t inferences_of_input(const Program& program, std::size_t input);
 std::uint64_t inferences_of_output(const Program& program, std::size_t output);
+
+/// The host buffer of an input or output that stays in the chip's memory.
+const HostBuffer& buffer_of(const ResidentTensor& resident, const Program& program);
+/// Where the part of a core begins in host memory, in bytes.
+std::uint64_t host_address(const ResidentTensor& resident, const Program& program, std::uint64_t core);
 
 /// Whether the program has work for the host's processor between the chip's.
 bool uses_host(const Program& program);

@@ -55,7 +55,10 @@ inline constexpr std::uint32_t version_with_state = 9;
 /// The same, of a program whose inputs and outputs are arrays in files: the section of state, which may be
 /// empty, is followed by one of arrays.
 inline constexpr std::uint32_t version_with_arrays = 10;
-inline constexpr std::uint32_t newest_version = version_with_arrays;
+/// The same, of a program with tensors that stay in memory: the section of arrays, of 0 replicas where there
+/// are no arrays, is followed by one of these tensors.
+inline constexpr std::uint32_t version_with_residents = 11;
+inline constexpr std::uint32_t newest_version = version_with_residents;
 
 /// Magic, version, CRC-32 of the content, length of the content.
 inline constexpr std::size_t header_bytes = magic.size() + 4 + 4 + 8;
@@ -78,6 +81,7 @@ inline constexpr Tag grid_section = {'G', 'R', 'I', 'D'};
 inline constexpr Tag core_section = {'C', 'O', 'R', 'E'};
 inline constexpr Tag state_section = {'S', 'T', 'A', 'T'};
 inline constexpr Tag arrays_section = {'F', 'A', 'R', 'R'};
+inline constexpr Tag resident_section = {'R', 'E', 'S', 'I'};
 
 /// The version of the program's file: the lowest that can hold it.
 std::uint32_t version_of(const Program& program);

@@ -172,6 +172,38 @@ void check_state(const Program& program) {
     }
 }
 
+void check_residents(const Program& program) {
+    std::vector<bool> has_input(program.inputs.size(), false);
+    std::vector<bool> has_output(program.outputs.size(), false);
+    for (const StateTensors& state : program.state) {
+        has_input[state.input] = true;
+        has_output[state.output] = true;
+    }
+    for (const ResidentTensor& resident : program.residents) {
+        const bool is_input = resident.side == ResidentSide::Input;
+        const auto part = [&] {
+            return fmt::format("{} {}, which stays in memory", is_input ? "input" : "output",
+                               resident.number);
+        };
+        if (const auto rule = broken_rule(resident, program)) fail(part(), *rule);
+        std::vector<bool>& has = is_input ? has_input : has_output;
+        if (has[resident.number]) fail(part(), "it is in a state, or stays in memory twice");
+        has[resident.number] = true;
+        const BufferKind kind = is_input ? BufferKind::Input : BufferKind::Output;
+        std::uint32_t buffers = 0;
+        for (const HostBuffer& buffer : program.buffers) {
+            if (buffer.kind != kind || buffers++ != resident.number) continue;
+            const std::uint64_t cores = std::max(program.geometry.tensor.cores, 1U);
+            const std::uint64_t bytes = resident.words() * word_bytes;
+            if (buffer.all_bytes() / bytes < cores) {
+                fail(part(), fmt::format("{} cores have {} bytes each; buffer {} has {}", cores, bytes,
+                                         isa::quoted(buffer.name), buffer.all_bytes()));
+            }
+        }
+        if (buffers <= resident.number) fail(part(), "there is no buffer for it");
+    }
+}
+
 void check_split_axes(const Program& program, std::uint32_t replicas) {
     for (const auto* tensors : {&program.inputs, &program.outputs}) {
         for (const BorderTensor& tensor : *tensors) {
@@ -428,6 +460,43 @@ std::optional<std::string> broken_rule(const StateTensors& state, const Program&
     return std::nullopt;
 }
 
+std::optional<std::string> broken_rule(const ResidentTensor& resident, const Program& program) {
+    if (!program.geometry.has_tensor_core()) return "only programs for a tensor core keep tensors in memory";
+    const bool is_input = resident.side == ResidentSide::Input;
+    const std::vector<BorderTensor>& tensors = is_input ? program.inputs : program.outputs;
+    if (resident.number >= tensors.size()) {
+        return fmt::format("the program has {}", counted(tensors.size(), is_input ? "input" : "output"));
+    }
+    if (resident.inferences == 0) return "inferences is 0; it must be at least 1";
+    std::uint64_t elements = 1;
+    for (const std::uint32_t extent : tensors[resident.number].shape) elements *= extent;
+    std::uint64_t described = resident.columns;
+    for (const RowAxis& axis : resident.axes) {
+        if (axis.extent == 0) return "an axis has 0 rows; it must have at least 1";
+        if (described > elements) break;
+        described *= axis.extent;
+    }
+    if (resident.columns == 0 || described != elements) {
+        return fmt::format("its axes and columns have {} elements; the tensor has {}", described, elements);
+    }
+    if (resident.end_row(program.geometry.tensor.lanes) > std::uint64_t{UINT32_MAX} + 1)
+        return "it has rows above 2^32 - 1";
+    return std::nullopt;
+}
+
+const HostBuffer& buffer_of(const ResidentTensor& resident, const Program& program) {
+    const BufferKind kind = resident.side == ResidentSide::Input ? BufferKind::Input : BufferKind::Output;
+    std::uint32_t number = 0;
+    for (const HostBuffer& buffer : program.buffers) {
+        if (buffer.kind == kind && number++ == resident.number) return buffer;
+    }
+    throw std::logic_error("a tensor that stays in memory without a buffer");
+}
+
+std::uint64_t host_address(const ResidentTensor& resident, const Program& program, std::uint64_t core) {
+    return buffer_of(resident, program).address + core * resident.words() * word_bytes;
+}
+
 std::optional<std::string> broken_rule(const ConstantOutput& constant) {
     const BorderTensor& tensor = constant.tensor;
     if (auto rule = broken_rule(tensor)) return rule;
@@ -514,6 +583,7 @@ void validate(const Program& program) {
              fmt::format("it has conversion {}; only inputs have one", name_of(tensor.conversion)));
     }
     check_state(program);
+    check_residents(program);
     check_arrays(program);
     for (const HostSegment& segment : program.host_segments) {
         if (const auto rule = broken_rule(segment, program)) {

@@ -31,14 +31,16 @@ std::optional<std::string> broken_rule(const RunChain& run, const Program& progr
 std::optional<std::string> broken_rule(const WriteWeights& write, const Program& program);
 std::optional<std::string> broken_rule(const TensorShape& shape);
 std::optional<std::string> broken_rule(const StateTensors& state, const Program& program);
+std::optional<std::string> broken_rule(const ResidentTensor& resident, const Program& program);
 std::optional<std::string> broken_rule(const ConstantOutput& constant);
 std::optional<std::string> broken_rule(const Instruction& instruction, const Program& program);
 
 /// Checks the rules of all parts of a program, instructions included, and the rules between parts: host
 /// buffers and chains have different names, buffers do not overlap, nor do initial rows of a memory; an input
-/// or output is in one state; arrays have whole steps of all replicas; the tiles of `read_weights` and
-/// `write_weights` exist, and so do the layers of tags if layers are given, and the segments of `host_work`
-/// with their images. Throws ProgramError with part, value and rule.
+/// or output is in one state, or stays in memory once and has a buffer for its elements; arrays have whole
+/// steps of all replicas; the tiles of `read_weights` and `write_weights` exist, and so do the layers of tags
+/// if layers are given, and the segments of `host_work` with their images. Throws ProgramError with part,
+/// value and rule.
 void validate(const Program& program);
 
 /// Throws ProgramError with the instruction unless each `product` meets weights of its depth and columns: the

@@ -90,6 +90,17 @@ void check_initial_rows(const isa::Program& program, isa::MemoryId memory, std::
     }
 }
 
+void check_residents(const isa::Program& program, std::uint64_t rows) {
+    for (const isa::ResidentTensor& resident : program.residents) {
+        const std::uint64_t end = resident.end_row(program.geometry.tensor.lanes);
+        if (end <= rows) continue;
+        throw isa::ProgramError(
+            fmt::format("{} {} of the program stays in memory up to {} {}; the machine has {} rows",
+                        isa::resident_side_names.at(static_cast<std::size_t>(resident.side)), resident.number,
+                        isa::place_name(isa::MemoryId::Hbm), end - 1, rows));
+    }
+}
+
 /// Waits for all jobs at the end of a run, also if an exception ends it.
 class JobsDone {
 public:
@@ -167,6 +178,7 @@ void check_tensor_core(const isa::Program& program, const machine::MachineConfig
                                             program.geometry.tensor.lanes, machine.name, lanes));
     }
     check_initial_rows(program, isa::MemoryId::Hbm, machine.hbm_rows_of_core());
+    check_residents(program, machine.hbm_rows_of_core());
     isa::check_products(program);
     isa::check_cores(program, machine.cores());
 }
@@ -300,6 +312,8 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
       machine_(checked(machine, programs, options)),
       observers_(observers_of(options, programs.size())),
       clock_(make_clock(std::move(options.test_delta_delay))),
+      programs_(programs),
+      computes_values_(options.values == Values::Computed),
       order_(programs.size()),
       workers_(order_, options.value_threads),
       host_link_(machine_, programs.size(), cores_of_chip(machine_, programs), clock_),
@@ -368,6 +382,7 @@ System::System(const sc_core::sc_module_name& name, const machine::MachineConfig
 void System::run(const std::function<void(InstructionNumber)>& progress, Cycle pause) {
     const JobsDone jobs_done(workers_);
     for_each_trace([](TraceSink& trace, const Core& core) { trace.begun(core.traced()); });
+    copy_residents(isa::ResidentSide::Input);
     try {
         simulate(progress, pause);
         for (const auto& core : cores_) {
@@ -378,9 +393,34 @@ void System::run(const std::function<void(InstructionNumber)>& progress, Cycle p
         throw;
     }
     workers_.finish();
+    copy_residents(isa::ResidentSide::Output);
     for (const auto& core : cores_) core->finish(cycles());
     if (weight_memory_) weight_memory_->finish(cycles(), cores_.front()->last_tag());
     for_each_trace([&](TraceSink& trace, const Core& core) { trace.ended(cycles(), core.last_tag()); });
+}
+
+void System::copy_residents(isa::ResidentSide side) {
+    if (!computes_values_) return;
+    for (std::size_t core = 0; core < cores_.size(); ++core) {
+        const isa::Program& program = *programs_[core];
+        const std::uint64_t lanes = program.geometry.tensor.lanes;
+        for (const isa::ResidentTensor& resident : program.residents) {
+            if (resident.side != side) continue;
+            HbmAccess& memory = chips_[chip_of(core)]->hbm.part(core % machine_.system.cores);
+            std::uint8_t* const host = host_memory_.host_bytes(isa::host_address(resident, program, core),
+                                                               resident.words() * isa::word_bytes);
+            isa::for_each_part(resident, lanes,
+                               [&](std::uint64_t word, std::uint64_t row, std::uint64_t count) {
+                                   std::uint8_t* const bytes = host + word * isa::word_bytes;
+                                   std::uint32_t* const words = memory.from_row(row);
+                                   if (side == isa::ResidentSide::Input) {
+                                       std::memcpy(words, bytes, count * isa::word_bytes);
+                                   } else {
+                                       std::memcpy(bytes, words, count * isa::word_bytes);
+                                   }
+                               });
+        }
+    }
 }
 
 template <class Tell>

@@ -169,6 +169,9 @@ private:
     std::string path_of(std::size_t core) const;
     std::string path_of_chip(std::size_t chip) const;
     std::size_t chip_of(std::size_t core) const;
+    /// Between host memory and high-bandwidth memory, without time: what is there before the program, or
+    /// stays behind it.
+    void copy_residents(isa::ResidentSide side);
     void simulate(const std::function<void(InstructionNumber)>& progress, Cycle pause);
     InstructionNumber issued() const;
     template <class Tell>
@@ -185,6 +188,8 @@ private:
     std::deque<TraceFanOut> host_traces_;
     Clock clock_;
     Failure failure_;
+    const Programs programs_;
+    const bool computes_values_;
     OrderChecker order_;
     ValueWorkers workers_;  // declared before the units, to which its jobs refer
     HostLink host_link_;

@@ -85,7 +85,7 @@ bool Directives::take(Operands& operands) {
         std::string_view name;
         void (Directives::*handle)(Operands&);
     };
-    static constexpr std::array<Entry, 26> entries = {{{".array", &Directives::array},
+    static constexpr std::array<Entry, 27> entries = {{{".array", &Directives::array},
                                                        {".tiles", &Directives::tiles},
                                                        {".tensor_core", &Directives::tensor_core},
                                                        {".chain", &Directives::chain},
@@ -96,6 +96,7 @@ bool Directives::take(Operands& operands) {
                                                        {".input", &Directives::input},
                                                        {".output", &Directives::output},
                                                        {".state", &Directives::state},
+                                                       {".resident", &Directives::resident},
                                                        {".arrays", &Directives::arrays},
                                                        {".constant_output", &Directives::constant_output},
                                                        {".host_operation", &Directives::host_operation},
@@ -287,6 +288,27 @@ void Directives::state(Operands& operands) {
             operands.fail("its input or output is in another state");
     }
     program_.state.push_back(state);
+}
+
+void Directives::resident(Operands& operands) {
+    ResidentTensor resident;
+    resident.side = static_cast<ResidentSide>(operands.choice("side", resident_side_names));
+    const auto number = [&](std::string_view key, std::uint64_t absent) {
+        return static_cast<std::uint32_t>(operands.keyed_number(key, absent, 0, largest32));
+    };
+    resident.number = static_cast<std::uint32_t>(operands.number("number", 0, largest32));
+    resident.inferences = number("inferences", 1);
+    resident.first_row = number("hbm", 0);
+    resident.inference_rows = number("inference_rows", 0);
+    resident.panel_rows = number("panel_rows", 0);
+    resident.columns = number("columns", 1);
+    while (const Token* const extent = operands.word_if_any("rows")) {
+        const std::uint64_t apart = operands.number("rows from one to the next", 0, largest32);
+        resident.axes.push_back({.extent = static_cast<std::uint32_t>(operands.number(*extent, 0, largest32)),
+                                 .apart = static_cast<std::uint32_t>(apart)});
+    }
+    if (const auto rule = broken_rule(resident, program_)) operands.fail(*rule);
+    program_.residents.push_back(std::move(resident));
 }
 
 void Directives::arrays(Operands& operands) {

@@ -50,6 +50,7 @@ private:
     void input(Operands& operands);
     void output(Operands& operands);
     void state(Operands& operands);
+    void resident(Operands& operands);
     void arrays(Operands& operands);
     void constant_output(Operands& operands);
     void host_operation(Operands& operands);

@@ -65,6 +65,14 @@ public:
         }
     }
 
+    void resident(const ResidentTensor& resident) {
+        write(".resident {} {}", resident_side_names.at(static_cast<std::size_t>(resident.side)),
+              resident.number);
+        for (const RowAxis& axis : resident.axes) write(" {} {}", axis.extent, axis.apart);
+        write(" inferences={} hbm={} inference_rows={} panel_rows={} columns={}\n", resident.inferences,
+              resident.first_row, resident.inference_rows, resident.panel_rows, resident.columns);
+    }
+
     void arrays(const ArrayFiles& arrays) {
         write(".arrays");
         if (arrays.replicas != 1) write(" replicas={}", arrays.replicas);
@@ -85,6 +93,7 @@ public:
         tensors(".input", program.inputs);
         tensors(".output", program.outputs);
         for (const StateTensors& state : program.state) write(".state {} {}\n", state.input, state.output);
+        for (const ResidentTensor& each : program.residents) resident(each);
         if (program.arrays) arrays(*program.arrays);
         for (const HostOperation& operation : program.host_operations) {
             write(".host_operation {} {}\n", as_word(operation.kind), as_word(operation.layer));

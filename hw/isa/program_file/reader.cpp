@@ -374,11 +374,45 @@ ConstantOutput read_constant_output(ByteReader& reader) {
     return constant;
 }
 
-void read_arrays_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
+ResidentTensor read_resident(ByteReader& reader) {
+    ResidentTensor resident;
+    const std::size_t begin = reader.position();
+    const std::uint8_t side = reader.number8("side of a tensor that stays in memory");
+    if (side > 1) ByteReader::fail_at(begin, fmt::format("the side is {}; it must be 0 or 1", side));
+    resident.side = static_cast<ResidentSide>(side);
+    resident.number = reader.number32("number of a tensor that stays in memory");
+    resident.inferences = reader.number32("its inferences");
+    resident.first_row = reader.number32("its first row");
+    resident.inference_rows = reader.number32("its rows from an inference to the next");
+    resident.panel_rows = reader.number32("its rows from a panel to the next");
+    resident.columns = reader.number32("its columns");
+    constexpr std::size_t axis_bytes = 8;
+    resident.axes =
+        list<RowAxis>(reader, axis_bytes, "axes of a tensor that stays in memory", [](ByteReader& axis) {
+            RowAxis read;
+            read.extent = axis.number32("rows of an axis");
+            read.apart = axis.number32("rows from an index to the next");
+            return read;
+        });
+    return resident;
+}
+
+void read_resident_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program) {
+    constexpr std::size_t smallest = 29;
+    ByteReader reader = open_section(file, content, file_format::resident_section);
+    program.residents = list<ResidentTensor>(reader, smallest, "tensors that stay in memory", read_resident);
+    reader.finish("the section of tensors that stay in memory");
+}
+
+/// `is_optional`: there may be no arrays.
+void read_arrays_section(std::span<const std::uint8_t> file, ByteReader& content, Program& program,
+                         bool is_optional) {
     constexpr std::size_t smallest = 33;
     ByteReader reader = open_section(file, content, file_format::arrays_section);
+    const std::uint32_t replicas = reader.number32("replicas");
+    if (is_optional && replicas == 0) return reader.finish("the section of arrays");
     ArrayFiles& arrays = program.arrays.emplace();
-    arrays.replicas = reader.number32("replicas");
+    arrays.replicas = replicas;
     read_split_axes(reader, program.inputs);
     read_split_axes(reader, program.outputs);
     arrays.constants = list<ConstantOutput>(reader, smallest, "constant outputs", read_constant_output);
@@ -433,7 +467,9 @@ Program read_content(std::span<const std::uint8_t> file) {
     if (version == file_format::version_with_tiles) read_grid_section(file, content, program);
     if (version >= file_format::version_with_tensor_core) read_core_section(file, content, program);
     if (version >= file_format::version_with_state) read_state_section(file, content, program);
-    if (version >= file_format::version_with_arrays) read_arrays_section(file, content, program);
+    if (version >= file_format::version_with_arrays)
+        read_arrays_section(file, content, program, version >= file_format::version_with_residents);
+    if (version >= file_format::version_with_residents) read_resident_section(file, content, program);
     content.finish("the file");
     check_version(version, program);
     validate(program);

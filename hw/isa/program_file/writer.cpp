@@ -100,7 +100,8 @@ void write_split_axes(ByteWriter& writer, const std::vector<BorderTensor>& tenso
 
 void write_arrays(ByteWriter& writer, const Program& program) {
     writer.begin_section(file_format::arrays_section);
-    writer.number(program.arrays->replicas, 4);
+    writer.number(program.arrays ? program.arrays->replicas : 0, 4);
+    if (!program.arrays) return writer.end_section();
     write_split_axes(writer, program.inputs);
     write_split_axes(writer, program.outputs);
     writer.count(program.arrays->constants.size());
@@ -109,6 +110,24 @@ void write_arrays(ByteWriter& writer, const Program& program) {
         write_tensor(writer, constant.tensor);
         writer.number(constant.words.size(), 8);
         writer.append(constant.words);
+    }
+    writer.end_section();
+}
+
+void write_residents(ByteWriter& writer, const std::vector<ResidentTensor>& residents) {
+    writer.begin_section(file_format::resident_section);
+    writer.count(residents.size());
+    for (const ResidentTensor& resident : residents) {
+        writer.number(static_cast<std::uint8_t>(resident.side), 1);
+        for (const std::uint32_t number : {resident.number, resident.inferences, resident.first_row,
+                                           resident.inference_rows, resident.panel_rows, resident.columns}) {
+            writer.number(number, 4);
+        }
+        writer.count(resident.axes.size());
+        for (const RowAxis& axis : resident.axes) {
+            writer.number(axis.extent, 4);
+            writer.number(axis.apart, 4);
+        }
     }
     writer.end_section();
 }
@@ -284,6 +303,7 @@ std::vector<std::uint8_t> content_of(const Program& program) {
         writer.end_section();
     }
     if (version >= file_format::version_with_arrays) write_arrays(writer, program);
+    if (version >= file_format::version_with_residents) write_residents(writer, program.residents);
     return std::move(writer.bytes());
 }
 
@@ -305,6 +325,7 @@ std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
 std::uint32_t file_format::version_of(const Program& program) {
     if (program.geometry.has_tiles()) return version_with_tiles;
     if (program.geometry.has_tensor_core()) {
+        if (!program.residents.empty()) return version_with_residents;
         if (program.arrays) return version_with_arrays;
         return program.state.empty() ? version_with_tensor_core : version_with_state;
     }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -55,6 +57,7 @@ std::span<std::uint8_t> TensorExecutor::host_bytes(const isa::HostBuffer& buffer
 
 void TensorExecutor::begin() {
     state_ = std::make_unique<TensorState>(program_, sizes_, host_, processor_);
+    copy_residents(isa::ResidentSide::Input);
     next_ = 0;
 }
 
@@ -89,9 +92,29 @@ void TensorExecutor::run_together(std::span<TensorExecutor* const> cores) {
         std::vector<const isa::Collective*> met;
         for (TensorExecutor* const core : cores) met.push_back(core->run_to_collective());
         const auto ended = std::ranges::count(met, nullptr);
-        if (ended == std::ssize(met)) return;
+        if (ended == std::ssize(met)) break;
         if (ended > 0) throw isa::ProgramError("a core ends while another waits for it in a collective");
         execute_together(met, states);
+    }
+    for (TensorExecutor* const core : cores) core->copy_residents(isa::ResidentSide::Output);
+}
+
+void TensorExecutor::copy_residents(isa::ResidentSide side) {
+    for (const isa::ResidentTensor& resident : program_.residents) {
+        if (resident.side != side) continue;
+        const std::uint64_t core = state_->registers.core();
+        const auto host =
+            host_.range(isa::host_address(resident, program_, core), resident.words() * isa::word_bytes);
+        isa::for_each_part(resident, state_->lanes,
+                           [&](std::uint64_t word, std::uint64_t row, std::uint64_t count) {
+                               std::uint8_t* const bytes = host.data() + word * isa::word_bytes;
+                               const std::span<std::uint32_t> words = state_->hbm.rows(row, 1).first(count);
+                               if (side == isa::ResidentSide::Input) {
+                                   std::memcpy(words.data(), bytes, words.size_bytes());
+                               } else {
+                                   std::memcpy(bytes, words.data(), words.size_bytes());
+                               }
+                           });
     }
 }
 

@@ -45,6 +45,8 @@ public:
 
 private:
     void begin();
+    /// Between host memory and high-bandwidth memory: what is there before the program, or stays behind it.
+    void copy_residents(isa::ResidentSide side);
     /// Executes up to the next collective, which is returned, or up to the end.
     const isa::Collective* run_to_collective();
 

@@ -32,6 +32,13 @@ TensorState::TensorState(const isa::Program& executed, const TensorSizes& machin
                       "words are kept as they lie in the program");
         std::memcpy(hbm.rows(rows.first, rows.count()).data(), initial.values.data(), initial.values.size());
     }
+    for (const isa::ResidentTensor& resident : program.residents) {
+        if (resident.end_row(lanes) <= hbm.rows()) continue;
+        throw isa::ProgramError(
+            fmt::format("{} {} stays in memory up to {} {}; the machine has {}",
+                        isa::resident_side_names.at(static_cast<std::size_t>(resident.side)), resident.number,
+                        isa::place_name(isa::MemoryId::Hbm), resident.end_row(lanes) - 1, hbm.rows()));
+    }
 }
 
 void TensorState::check_fits(const isa::Footprint& touched) const {
