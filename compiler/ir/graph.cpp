@@ -273,6 +273,14 @@ bool is_output(const Graph& graph, ValueId value) {
     return std::ranges::find(graph.outputs, value) != graph.outputs.end();
 }
 
+bool is_replaced(const Graph& graph, ValueId value) {
+    const auto is_input = [&](std::uint32_t number) { return graph.inputs[number] == value; };
+    return std::ranges::any_of(graph.state, is_input, &Graph::State::input) ||
+           std::ranges::any_of(graph.caches, [&](const Graph::Cache& cache) {
+               return cache.input && is_input(*cache.input);
+           });
+}
+
 bool is_quantized(const Graph& graph) {
     return std::ranges::any_of(
         graph.values, [](const Value& value) { return !value.constant && value.quantization.has_value(); });

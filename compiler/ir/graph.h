@@ -77,6 +77,15 @@ struct Graph {
         bool operator==(const State&) const = default;
     };
     std::vector<State> state;
+    /// A cache: an input that each run gets longer along one axis, and the output that is the next run's
+    /// input. Other than with state, the next run is one of another graph. Passes leave the order of axes of
+    /// both as it is in the file.
+    struct Cache {
+        std::optional<std::uint32_t> input;  ///< absent where there is nothing yet
+        std::uint32_t output = 0;
+        bool operator==(const Cache&) const = default;
+    };
+    std::vector<Cache> caches;
     /// Outputs of the file that are constants, each with its place among all outputs of the file. They are
     /// known before the network runs; nothing computes them.
     struct ConstantOutput {
@@ -164,6 +173,8 @@ std::vector<std::vector<NodeId>> readers(const Graph& graph);
 std::vector<std::optional<NodeId>> producers(const Graph& graph);
 bool is_input(const Graph& graph, ValueId value);
 bool is_output(const Graph& graph, ValueId value);
+/// Whether the value is an input that an output replaces in the next run, with state or as a cache.
+bool is_replaced(const Graph& graph, ValueId value);
 /// Whether the graph has activations of integers; those of float32 are then the host's.
 bool is_quantized(const Graph& graph);
 /// Multiply-accumulates of one inference.

@@ -201,6 +201,7 @@ public:
         graph_.outputs = id_list();
         tokens_.end_line();
         while (!tokens_.at_end() && tokens_.take_word("state")) parse_state();
+        while (!tokens_.at_end() && tokens_.take_word("cache")) parse_cache();
         while (!tokens_.at_end()) parse_line();
         if (const auto fault = find_fault(graph_)) throw ModelError(fmt::format("{}: {}", file_, *fault));
         return std::move(graph_);
@@ -219,12 +220,21 @@ private:
         return ids;
     }
 
-    void parse_state() {
-        const std::uint32_t input = position_in(graph_.inputs, "an input of the network");
+    std::uint32_t input_number() { return position_in(graph_.inputs, "an input of the network"); }
+    std::uint32_t replacing_output() {
         if (!tokens_.take_word("-") || !tokens_.take('>')) tokens_.fail("it must be ->");
-        graph_.state.push_back(
-            {.input = input, .output = position_in(graph_.outputs, "an output of the network")});
+        const std::uint32_t output = position_in(graph_.outputs, "an output of the network");
         tokens_.end_line();
+        return output;
+    }
+    void parse_state() {
+        const std::uint32_t input = input_number();
+        graph_.state.push_back({.input = input, .output = replacing_output()});
+    }
+    void parse_cache() {
+        std::optional<std::uint32_t> input;
+        if (!tokens_.take_word("nothing")) input = input_number();
+        graph_.caches.push_back({.input = input, .output = replacing_output()});
     }
 
     /// The position of the value that stands next in a list.

@@ -93,6 +93,11 @@ public:
         for (const Graph::State& state : graph_.state) {
             add("state %{} -> %{}\n", graph_.inputs[state.input], graph_.outputs[state.output]);
         }
+        for (const Graph::Cache& cache : graph_.caches) {
+            const std::string before =
+                cache.input ? fmt::format("%{}", graph_.inputs[*cache.input]) : "nothing";
+            add("cache {} -> %{}\n", before, graph_.outputs[cache.output]);
+        }
         for (ValueId id = 0; id < graph_.values.size(); ++id) print_value(id, graph_.values[id]);
         for (const Node& node : graph_.nodes) print_node(node);
         return std::move(text_);

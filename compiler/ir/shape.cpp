@@ -43,6 +43,17 @@ std::uint64_t Shape::elements() const {
     return *elements;
 }
 
+std::optional<std::size_t> longer_axis(const Shape& shape, const Shape& longer) {
+    if (shape.rank() != longer.rank()) return std::nullopt;
+    std::optional<std::size_t> found;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        if (shape[axis] == longer[axis]) continue;
+        if (found || shape[axis] > longer[axis]) return std::nullopt;
+        found = axis;
+    }
+    return found;
+}
+
 std::string to_text(const Shape& shape) {
     if (shape.rank() == 0) return "scalar";
     std::string text;

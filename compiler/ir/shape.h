@@ -41,6 +41,10 @@ private:
     std::size_t rank_ = 0;
 };
 
+/// The axis along which the second shape is longer than the first; nullopt unless both are equal along all
+/// others.
+std::optional<std::size_t> longer_axis(const Shape& shape, const Shape& longer);
+
 /// "1x28x28x1"; "scalar" without extents.
 std::string to_text(const Shape& shape);
 

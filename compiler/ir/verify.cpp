@@ -25,6 +25,7 @@ public:
         if (graph_.replicas == 0) fail("it has 0 replicas; there must be at least 1");
         for (ValueId id = 0; id < graph_.values.size() && !fault_; ++id) check_value(id);
         if (!fault_) check_state();
+        if (!fault_) check_caches();
         for (const ValueId id : graph_.inputs) define(id, "the network's inputs");
         for (std::size_t id = 0; id < graph_.nodes.size() && !fault_; ++id) check_node(id);
         for (ValueId id = 0; id < graph_.values.size() && !fault_; ++id) {
@@ -74,6 +75,41 @@ private:
             }
             if (before.is_shared != after.is_shared) {
                 return wrong("all inferences must share both, or none");
+            }
+        }
+    }
+
+    void check_caches() {
+        std::vector<bool> has_input(graph_.inputs.size(), false);
+        std::vector<bool> has_output(graph_.outputs.size(), false);
+        for (const Graph::State& state : graph_.state) {
+            has_input.at(state.input) = true;
+            has_output.at(state.output) = true;
+        }
+        for (const Graph::Cache& cache : graph_.caches) {
+            if ((cache.input && *cache.input >= has_input.size()) || cache.output >= has_output.size())
+                return fail("a cache is of inputs or outputs that the network does not have");
+            const Value& after = graph_.values[graph_.outputs[cache.output]];
+            const auto wrong = [&](std::string_view rule) {
+                fail(fmt::format("cache of output %{} {}: {}", graph_.outputs[cache.output],
+                                 in_quotes(after.name), rule));
+            };
+            if (has_output[cache.output] || (cache.input && has_input[*cache.input]))
+                return wrong("an input and an output may be of one cache or state only");
+            has_output[cache.output] = true;
+            if (!after.file_axes.empty() || !after.has_batch()) {
+                return wrong(
+                    "it must have the order of axes that it has in the file, and no inferences may share it");
+            }
+            if (!cache.input) continue;
+            has_input[*cache.input] = true;
+            const Value& before = graph_.values[graph_.inputs[*cache.input]];
+            if (!longer_axis(before.shape, after.shape))
+                return wrong("it must have the input's shape, but be longer along one axis");
+            if (before.file_type != after.file_type || !before.file_axes.empty() || !before.has_batch()) {
+                return wrong(
+                    "its input must have the same number format and the order of axes that it has in the "
+                    "file, and no inferences may share it");
             }
         }
     }

@@ -57,6 +57,7 @@ WordsBuilder::WordsBuilder(const ir::Graph& graph, WordsOptions options)
     : graph_(graph), options_(std::move(options)), words_(graph.values.size()) {
     result_.name = graph.name;
     result_.state = graph.state;
+    result_.caches = graph.caches;
     result_.constant_outputs = graph.constant_outputs;
     result_.has_weights = graph.has_weights;
     result_.replicas = graph.replicas;

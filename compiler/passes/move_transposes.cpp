@@ -143,8 +143,10 @@ public:
         for (ValueId id = 0; id < old_.values.size(); ++id) {
             if (!old_.values[id].constant && !border.is_input(id)) continue;
             set(id, add(old_.values[id]));
-            if (border.is_input(id)) new_.inputs.push_back(views_[id].base);
         }
+        for (const ValueId input : old_.inputs) new_.inputs.push_back(views_[input].base);
+        new_.caches = old_.caches;
+        for (const ir::Graph::Cache& cache : old_.caches) grown_.insert(old_.outputs[cache.output]);
     }
 
     ir::Graph move() && {
@@ -402,7 +404,8 @@ private:
         ir::Value& base = new_.values[view.base];
         // Another output may be the value as it is.
         const bool is_free = !view.is_reshaped && !view.materialized && !base.constant &&
-                             !whole_.contains(view.base) && !is_border(view.base);
+                             !whole_.contains(view.base) && !is_border(view.base) &&
+                             (!grown_.contains(id) || is_identity(view.axes));
         if (!is_free) {
             ValueId value = materialized(id);
             whole_.insert(value);
@@ -434,6 +437,7 @@ private:
     std::set<ValueId> inputs_;   ///< of the new graph
     std::set<ValueId> outputs_;  ///< of the new graph, so far
     std::set<ValueId> whole_;    ///< of the new graph: they are outputs of the old one as they are
+    std::set<ValueId> grown_;    ///< outputs of the old graph that are caches
 };
 
 /// The transposition that all readers of a value are, if it is the same.
@@ -573,9 +577,12 @@ private:
 void absorb_into_inputs(ir::Graph& graph) {
     const auto readers = ir::readers(graph);
     const ir::BorderValues border(graph);
-    for (const ValueId input : graph.inputs) {
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+        const ValueId input = graph.inputs[i];
         const auto axes = transposed_by_all(graph, readers[input]);
-        if (!axes || border.is_output(input)) continue;
+        const auto is_this = [&](const ir::Graph::Cache& cache) { return cache.input == i; };
+        const bool is_cache = std::ranges::any_of(graph.caches, is_this);
+        if (!axes || is_cache || border.is_output(input)) continue;
         ir::Value& value = graph.values[input];
         const Axes inverse = inverse_of(*axes);
         value.file_axes =
