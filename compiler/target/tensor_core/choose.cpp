@@ -124,6 +124,15 @@ private:
         return static_cast<double>(of_batch(made)) * (1 + part * busy);
     }
     bool has_state() const { return !network_.state.empty(); }
+    bool has_caches() const { return !network_.caches.empty(); }
+    /// So many images go through all steps together. Caches are there for all images of a batch from the
+    /// beginning to the end.
+    std::optional<Mapping> uniform(std::uint64_t images) const {
+        if (!has_caches() || images == batches_.batch) return Mapping{.images = images};
+        if (batches_.batch % images != 0) return std::nullopt;
+        const auto end = static_cast<std::uint32_t>(network_.steps.size());
+        return Mapping{.images = batches_.batch, .segments = {{.first = 0, .end = end, .images = images}}};
+    }
     std::uint64_t groups_of(const MappedProgram& made) const {
         return divide_up(std::uint64_t{batches_.batch}, made.mapping.images);
     }
@@ -173,11 +182,14 @@ private:
             numbers.insert(divide_up(std::uint64_t{batches_.batch}, parts));
         int slower = 0;
         for (const std::uint64_t images : numbers) {
+            const std::optional<Mapping> mapping = uniform(images);
+            if (!mapping) continue;
             // With other rows for tiles, or all of them, there may be room.
-            if (!predict_mapping({.images = images}) &&
-                !predict_mapping({.images = images, .room_by_step = true}) &&
-                !predict_mapping({.images = images, .kept_share = 0}))
-                continue;
+            Mapping by_step = *mapping;
+            by_step.room_by_step = true;
+            Mapping moving = *mapping;
+            moving.kept_share = 0;
+            if (!predict_mapping(*mapping) && !predict_mapping(by_step) && !predict_mapping(moving)) continue;
             const bool is_slower = of_batch(made_.back()) > of_batch(*best_) + of_batch(*best_) / 4;
             slower = is_slower ? slower + 1 : 0;
             if (slower == 2) break;
@@ -186,7 +198,7 @@ private:
 
     /// Most layers like few images, whose tensors stay, or many, for which weights come in once.
     void predict_segmented() {
-        if (network_.steps.empty()) return;
+        if (network_.steps.empty() || has_caches()) return;
         std::vector<std::pair<Cycle, Mapping>> segmented;
         const std::vector<Cycle> borders = cycles_at_borders(network_, machine_, batches_.batch);
         for (const MappedProgram& each : made_) {

@@ -13,6 +13,7 @@
 #include "compiler/emit/instruction_stream.h"
 #include "compiler/emit/synchronize.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/target/tensor_core/row_boxes.h"
 #include "compiler/target/tensor_core/step_emitter.h"
 #include "hw/isa/fields.h"
 #include "hw/isa/instruction.h"
@@ -54,6 +55,45 @@ bool is_state_input(const ir::Graph& graph, std::size_t input) {
 }
 bool is_state_output(const ir::Graph& graph, std::size_t output) {
     return std::ranges::find(graph.state, output, &ir::Graph::State::output) != graph.state.end();
+}
+
+bool is_cache_input(const ir::Graph& graph, std::size_t input) {
+    const auto is_this = [&](const ir::Graph::Cache& cache) { return cache.input == input; };
+    return std::ranges::any_of(graph.caches, is_this);
+}
+bool is_cache_output(const ir::Graph& graph, std::size_t output) {
+    return std::ranges::find(graph.caches, output, &ir::Graph::Cache::output) != graph.caches.end();
+}
+
+/// Where caches are in memory before the run and after it.
+std::vector<isa::ResidentTensor> residents_of(const Network& network) {
+    std::vector<isa::ResidentTensor> residents;
+    const auto add = [&](isa::ResidentSide side, std::uint32_t number, const Tensor& tensor,
+                         const RowBox& rows) {
+        isa::ResidentTensor& resident = residents.emplace_back();
+        resident = {.side = side,
+                    .number = number,
+                    .inferences = field32(network.images),
+                    .first_row = field32(tensor.row + rows.row),
+                    .inference_rows = field32(tensor.image_rows),
+                    .panel_rows = field32(tensor.panel_rows),
+                    .columns = field32(tensor.columns)};
+        for (std::size_t axis = 0; axis < rows.extents.size(); ++axis)
+            resident.axes.push_back({field32(rows.extents[axis]), field32(rows.apart[axis])});
+    };
+    for (std::size_t i = 0; i < network.caches.size(); ++i) {
+        const CacheTensors& cache = network.caches[i];
+        const ir::Graph::Cache& numbers = network.graph->caches[i];
+        const Tensor& output = network.tensors[cache.output];
+        if (cache.place) {
+            add(isa::ResidentSide::Input, *numbers.input, output, *cache.place);
+        } else if (cache.input) {
+            const Tensor& input = network.tensors[*cache.input];
+            add(isa::ResidentSide::Input, *numbers.input, input, all_rows(input.rows));
+        }
+        add(isa::ResidentSide::Output, numbers.output, output, all_rows(output.rows));
+    }
+    return residents;
 }
 
 /// The host's buffers for inputs and outputs, each for all inferences and those that fill up the last batch;
@@ -170,6 +210,7 @@ private:
         steps_.begin(0, images, turn);
         for (std::size_t i = 0; i < network_.inputs.size(); ++i) {
             if (first > 0 && is_state_input(*network_.graph, i)) continue;
+            if (is_cache_input(*network_.graph, i)) continue;
             const Tensor& tensor = network_.tensors[network_.inputs[i]];
             stream_.set(Register::ResultPanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
             set_part_of_core(group.of_core, tensor);
@@ -205,6 +246,7 @@ private:
         for (std::size_t i = 0; i < network_.outputs.size(); ++i) {
             const bool is_state = is_state_output(*network_.graph, i);
             if (is_state && !group.is_last) continue;
+            if (is_cache_output(*network_.graph, i)) continue;
             const std::uint64_t first = is_state ? 0 : group.first;
             const Tensor& tensor = network_.tensors[network_.outputs[i]];
             stream_.set(Register::SourcePanelRows, static_cast<std::uint32_t>(tensor.panel_rows));
@@ -243,6 +285,7 @@ isa::Program emit_program(const Network& network, MemoryPlan plan, const machine
     for (const ValueId output : graph.outputs) program.outputs.push_back(border_of(graph.values[output]));
     for (const ir::Graph::State& state : graph.state)
         program.state.push_back({.input = state.input, .output = state.output});
+    program.residents = residents_of(network);
     Emitter emitter(network, plan, machine, program.buffers);
     const std::vector<isa::Instruction> instructions = emitter.emit(batches);
     program.chains = emitter.chains();

@@ -116,6 +116,11 @@ mapping::Choice images_at_a_time(const MappedGraph& mapped) {
 /// has one. A sum over the replicas would else be one over several steps.
 void check_steps(const ir::Graph& graph, const machine::MachineConfig& machine,
                  const mapping::Batches& batches) {
+    if (!graph.caches.empty() && batches.inferences != batches.batch) {
+        throw ModelError(
+            fmt::format("{}: batch is {}; it has caches, which are those of the {} inferences of one batch",
+                        graph.name, batches.batch, batches.inferences));
+    }
     if (graph.state.empty() && graph.replicas == 1) return;
     if (graph.replicas != machine.cores()) {
         throw ModelError(fmt::format(

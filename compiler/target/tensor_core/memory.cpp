@@ -240,6 +240,7 @@ private:
         for (Tensor* const place : tensors) {
             Tensor& tensor = *place;
             if (is_constant(tensor) || tensor.home == Home::VectorMemory) continue;
+            if (lies_in_another(tensor)) continue;
             if (!is_used(tensor) && !tensor.is_moved) continue;
             const auto id = static_cast<TensorId>(&tensor - network_.tensors.data());
             const StateTensors* const state = state_of(id);
@@ -273,6 +274,13 @@ private:
             taken.push_back({.life = life, .row = tensor.row, .end = tensor.row + all});
             end_ = std::max(end_, tensor.row + all);
         }
+    }
+
+    bool lies_in_another(const Tensor& tensor) const {
+        const auto id = static_cast<TensorId>(&tensor - network_.tensors.data());
+        return std::ranges::any_of(network_.caches, [&](const CacheTensors& cache) {
+            return cache.input == id && cache.place.has_value();
+        });
     }
 
     /// Null for tensors that are no state.

@@ -1,6 +1,9 @@
 // Elements that go elsewhere, and sums over all cores.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -53,6 +56,34 @@ void NetworkBuilder::add_gather(const NodeView& view) {
     add_step(std::move(step));
 }
 
+bool NetworkBuilder::append_to_cache(const NodeView& view) {
+    const ir::Node& node = view.node();
+    if (!node.is("concat")) return false;
+    const ValueId input = node.inputs.front();
+    const auto is_this = [&](const ir::Graph::Cache& cache) {
+        return cache.input && graph_.inputs[*cache.input] == input &&
+               graph_.outputs[cache.output] == node.output();
+    };
+    if (std::ranges::none_of(graph_.caches, is_this) || readers_[input].size() != 1 ||
+        ir::is_output(graph_, input) || std::ranges::count(graph_.outputs, node.output()) != 1) {
+        return false;
+    }
+    std::optional<Movement> movement = movement_of(view, lanes());
+    // Along the columns, each row of the result has elements of both.
+    if (!movement || movement->transposition || movement->boxes.size() != node.inputs.size()) return false;
+    cached_.emplace(input, std::move(movement->boxes.front()));
+    movement->boxes.erase(movement->boxes.begin());
+    std::vector<TensorId> tensors;
+    for (std::size_t i = 1; i < node.inputs.size(); ++i) tensors.push_back(tensor_of(node.inputs[i]));
+    for (RowBox& box : movement->boxes) {
+        for (BoxColumns& columns : box.columns) --columns.source;
+    }
+    const TensorId made = new_tensor(node.output());
+    add_movement(tensors, std::move(*movement), made);
+    tensors_.emplace(node.output(), made);
+    return true;
+}
+
 void NetworkBuilder::add_movement(const NodeView& view) {
     const ir::Node& node = view.node();
     if (node.is("reshape") || node.is("identity") ||
@@ -70,6 +101,7 @@ void NetworkBuilder::add_movement(const NodeView& view) {
         reshaped_.emplace(node.output(), node.inputs[0]);
         return;
     }
+    if (append_to_cache(view)) return;
     const std::vector<std::size_t> sources = moved_inputs(view);
     std::vector<TensorId> tensors;
     if (auto movement = movement_of(view, lanes())) {

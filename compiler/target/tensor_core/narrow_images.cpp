@@ -40,7 +40,7 @@ public:
 
     ir::Graph change() && {
         for (const ValueId input : std::vector<ValueId>(graph_.inputs)) {
-            if (!is_narrow(input) || is_state(input) || !all_read_lines(input)) continue;
+            if (!is_narrow(input) || ir::is_replaced(graph_, input) || !all_read_lines(input)) continue;
             const NodeId first = readers_[input].front();
             read_lines(input, add(first, "reshape", {{"shape", lines_of(input)}}, input));
         }
@@ -55,11 +55,6 @@ private:
         const ir::Shape& images = shape(id);
         return {1, images[images_axis], images[height_axis],
                 std::int64_t{images[width_axis]} * images[channels_axis]};
-    }
-
-    bool is_state(ValueId id) const {
-        return std::ranges::any_of(
-            graph_.state, [&](const ir::Graph::State& state) { return graph_.inputs[state.input] == id; });
     }
 
     bool is_narrow(ValueId id) const {

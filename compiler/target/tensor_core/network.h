@@ -200,6 +200,16 @@ struct StateTensors {
     TensorId output = 0;
 };
 
+/// A cache: an input that is in high-bandwidth memory already, and the output that stays there for the next
+/// run.
+struct CacheTensors {
+    std::optional<TensorId> input = {};  ///< absent where there is nothing yet
+    TensorId output = 0;
+    /// The rows of the output that have the input's elements already, as no step moves them; the input's
+    /// tensor has no place of its own. Absent: a step copies them.
+    std::optional<RowBox> place = {};
+};
+
 struct Network {
     const ir::Graph* graph = nullptr;
     std::uint64_t images = 1;  ///< that go through it together
@@ -221,6 +231,7 @@ struct Network {
     std::vector<TensorId> outputs;  ///< by output of the graph
     /// By state of the graph. No two have the same output, and none has the input of another one.
     std::vector<StateTensors> state;
+    std::vector<CacheTensors> caches;  ///< by cache of the graph; no two have the same output
 
     std::vector<Segment> all_segments() const {
         if (!segments.empty()) return segments;

@@ -61,6 +61,7 @@ Network NetworkBuilder::build() {
         network_.outputs.push_back(tensor);
     }
     add_state();
+    add_caches();
     finish();
     return std::move(network_);
 }
@@ -84,6 +85,26 @@ void NetworkBuilder::add_state() {
             output = columns_of(output, 0, tensor(output).columns);
         }
         network_.state.push_back({.input = input, .output = output});
+    }
+}
+
+void NetworkBuilder::add_caches() {
+    std::set<TensorId> taken(network_.inputs.begin(), network_.inputs.end());
+    for (const ir::Graph::Cache& cache : graph_.caches) {
+        TensorId& output = network_.outputs[cache.output];
+        CacheTensors added{.output = output};
+        if (cache.input) {
+            added.input = network_.inputs[*cache.input];
+            const auto place = cached_.find(graph_.inputs[*cache.input]);
+            if (place != cached_.end()) added.place = place->second;
+        }
+        if (!taken.insert(output).second) {
+            network_.layers.push_back(
+                {.name = graph_.values[graph_.outputs[cache.output]].name, .kind = "identity"});
+            output = columns_of(output, 0, tensor(output).columns);
+            added.output = output;
+        }
+        network_.caches.push_back(std::move(added));
     }
 }
 
@@ -299,6 +320,9 @@ void NetworkBuilder::find_lives() {
         tensor(output).last = end;
         tensor(output).is_moved = true;
     }
+    for (const CacheTensors& cache : network_.caches) {
+        if (cache.place) tensor(cache.output).first = 0;
+    }
     if (form_.keeps_results) return;
     for (Tensor& each : network_.tensors) each.may_stay = false;
 }
@@ -317,10 +341,6 @@ void NetworkBuilder::keep_worked_layers() {
         for (Step& sum : step.sums) sum.layer = step.layer;  // as its instructions are the step's
     }
     network_.layers = std::move(kept);
-}
-
-RowBox all_rows(std::uint64_t rows) {
-    return {.extents = {rows}, .apart = {1}};
 }
 
 MatrixShape matrix_of(const ir::Shape& shape) {

@@ -27,9 +27,6 @@ struct MatrixShape {
 /// The last axis has the columns.
 MatrixShape matrix_of(const ir::Shape& shape);
 
-/// All rows of a matrix, without columns.
-RowBox all_rows(std::uint64_t rows);
-
 /// Rounds what a step has computed.
 ChainUse round_to_bfloat16(bool fills_lanes = false);
 
@@ -81,6 +78,8 @@ private:
     /// What replaces an input of state is a tensor of its own, which a step writes to the input's next place;
     /// or it is the input itself.
     void add_state();
+    /// What is appended to a cache that nothing else reads is written behind it.
+    void add_caches();
     static void require_words(const ir::Value& value);
     /// Checks an operand of a product.
     static void require_float(const ir::Value& value);
@@ -160,6 +159,8 @@ private:
 
     void add_gather(const ir::NodeView& view);
     void add_movement(const ir::NodeView& view);
+    /// Of the node that appends to a cache, the step that writes what is appended; false for other nodes.
+    bool append_to_cache(const ir::NodeView& view);
     void add_all_reduce(const ir::NodeView& view);
 
     const ir::Graph& graph_;
@@ -175,7 +176,8 @@ private:
     Weights transposed_weights_;
     std::map<ir::ValueId, MatrixShape> side_by_side_;  ///< images with several pixels in a row
     std::map<ir::ValueId, ir::ValueId> reshaped_;      ///< values with the elements of others
-    std::map<ir::ValueId, std::size_t> producers_;     ///< of `steps_`: those that a chain may follow
+    std::map<ir::ValueId, RowBox> cached_;  ///< caches that are appended to: where they are in the result
+    std::map<ir::ValueId, std::size_t> producers_;  ///< of `steps_`: those that a chain may follow
 };
 
 // Nodes on the last axes of values whose other axes are images.

@@ -72,6 +72,9 @@ public:
                                  !tensor.constant && !tensor.is_constant;
         }
         for (const StateTensors& state : network_.state) may_be_packed_[state.input] = false;
+        for (const CacheTensors& cache : network_.caches) {
+            if (cache.input) may_be_packed_[*cache.input] = false;
+        }
         for (const TensorId id : network_.outputs) may_be_packed_[id] = false;
         for (const Step& step : network_.steps) check(step);
         for (std::size_t id = 0; id < may_be_packed_.size(); ++id)

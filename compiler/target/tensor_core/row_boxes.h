@@ -35,6 +35,11 @@ struct RowBox {
     bool operator==(const RowBox&) const = default;
 };
 
+/// All rows of a matrix, without columns.
+inline RowBox all_rows(std::uint64_t rows) {
+    return {.extents = {rows}, .apart = {1}};
+}
+
 /// Columns that become rows, for each index of the outer axes: element (y, z) is in row y and column z of the
 /// source, and in row z and column y of the result.
 struct Transposition {

@@ -26,13 +26,8 @@ public:
         : graph_(graph), readers_(readers), lanes_(lanes) {}
 
     std::map<ValueId, MatrixShape> find() && {
-        const auto is_state = [&](ValueId input) {
-            return std::ranges::any_of(graph_.state, [&](const ir::Graph::State& state) {
-                return graph_.inputs[state.input] == input;
-            });
-        };
         for (const ValueId input : graph_.inputs) {
-            if (is_state(input)) continue;  // it lies as the output does that replaces it
+            if (ir::is_replaced(graph_, input)) continue;  // it lies as the output does that replaces it
             auto none = side_by_side_;
             if (!find_lines(input)) side_by_side_ = std::move(none);
             find_row(input);
