@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/message_text.h"
+#include "base/name_pattern.h"
 #include "compiler/ir/model_error.h"
 
 namespace systole::frontend {
@@ -46,7 +47,8 @@ void check_given_shapes(const NamedShapes& given, std::span<const std::string> i
                             "the name of one, as in --input-shape {}=...",
                             inputs.size(), inputs.front()));
         }
-        if (name.empty() || std::ranges::find(inputs, name) != inputs.end()) continue;
+        const auto fits_input = [&](const std::string& input) { return fits_pattern(input, name); };
+        if (name.empty() || std::ranges::any_of(inputs, fits_input)) continue;
         throw ModelError(
             fmt::format("the shape of {} is given, but it has no input of this name", in_quotes(name)));
     }
@@ -57,6 +59,10 @@ void check_given_shapes(const NamedShapes& given, std::span<const std::string> i
 
 const ir::Shape* shape_for(const NamedShapes& shapes, std::string_view input) {
     auto found = shapes.find(input);
+    const auto fits_input = [&](const auto& shape) {
+        return shape.first.find('*') != std::string::npos && fits_pattern(input, shape.first);
+    };
+    if (found == shapes.end()) found = std::ranges::find_if(shapes, fits_input);
     if (found == shapes.end()) found = shapes.find("");
     return found == shapes.end() ? nullptr : &found->second;
 }

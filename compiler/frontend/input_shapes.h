@@ -13,7 +13,7 @@
 namespace systole::frontend {
 
 /// Shapes of a network's inputs by their names, with the batch, for files that leave sizes open. The empty
-/// name means the only input.
+/// name means the only input; in a name that no input has, `*` stands for any text.
 using NamedShapes = std::map<std::string, ir::Shape, std::less<>>;
 
 struct InputShapes {
@@ -32,7 +32,8 @@ inline constexpr std::string_view must_be_given = "must be given with --input-sh
 /// Throws ModelError for given shapes that belong to none of these inputs.
 void check_given_shapes(const NamedShapes& given, std::span<const std::string> inputs);
 
-/// The shape of this name, or else that of the only input; null if there is none.
+/// The shape of this name, or else of a pattern that it fits, or else that of the only input; null if there
+/// is none.
 const ir::Shape* shape_for(const NamedShapes& shapes, std::string_view input);
 
 /// The shape that is known for an input with these extents: the given one, or else, if the file leaves an

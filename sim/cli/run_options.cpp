@@ -80,6 +80,7 @@ std::vector<run::Setting> RunOptions::settings() const {
     text("tflite_runtime", tflite_runtime);
     text("signature", signature);
     text("state", state);
+    texts("cache", cache);
     number("size_multiplier", size_multiplier);
     texts("input", input);
     number("random_input", random_input);
@@ -183,6 +184,12 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
                                          "what goes in and out of a step of a program (docs/training.md)")
                              ->type_name("FILE");
     context.note(state, {.files = true});
+    command
+        .add_option("--cache", options.cache,
+                    "inputs that the next run gets longer, from outputs; a tensor core keeps them in its "
+                    "memory: past.*=present.*")
+        ->type_name("INPUT=OUTPUT")
+        ->allow_extra_args(false);
     command
         .add_option(
             "--input", options.input,

@@ -119,6 +119,7 @@ RunSpec make_spec(const RunConfig& config) {
         spec.state = file.state;
         spec.examples = file.images;
     }
+    for (const std::string& given : config.cache) spec.caches.push_back(parse_cache(given).value());
     spec.size_multiplier = config.size_multiplier;
     spec.compiler = {.batch = std::max(config.batch, 1U),
                      .limit = config.limit,

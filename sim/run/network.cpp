@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/message_text.h"
+#include "base/name_pattern.h"
 #include "compiler/compile.h"
 #include "compiler/frontend/door/read_network.h"
 #include "sim/run/input/axes.h"
@@ -47,11 +48,77 @@ std::optional<std::size_t> find_border(const std::vector<std::string>& names, co
     return position_in(given, names.size());
 }
 
-[[noreturn]] void fail_without_border(const ir::Graph& graph, std::string_view side, const std::string& given,
-                                      std::size_t count) {
-    throw ModelError(
-        fmt::format("{}: state names the {} {}; there are {}, by their names or positions from 0", graph.name,
-                    side, in_quotes(given), count));
+/// An input and the output that replaces it, by their positions among those that the network computes.
+struct BorderPair {
+    std::optional<std::uint32_t> input;  ///< absent of an input without elements
+    std::uint32_t output = 0;
+};
+
+/// A pair for each output that fits a pattern; those without one as they are, and those that no output fits.
+std::vector<StatePairs> without_patterns(const std::vector<StatePairs>& named,
+                                         const std::vector<FileOutput>& outputs) {
+    std::vector<StatePairs> all;
+    for (const StatePairs& pairs : named) {
+        const std::size_t before = all.size();
+        for (const FileOutput& output : outputs) {
+            const auto text = text_of_star(output.name, pairs.output);
+            if (!text || std::ranges::count(pairs.input, '*') != 1) continue;
+            all.push_back({.input = with_star(pairs.input, *text), .output = output.name});
+        }
+        if (all.size() == before) all.push_back(pairs);
+    }
+    return all;
+}
+
+/// Whether the shape of an input is given, and has no elements.
+bool is_empty_input(const std::vector<InputShape>& shapes, const std::string& input) {
+    return std::ranges::any_of(shapes, [&](const InputShape& shape) {
+        return fits_pattern(input, shape.input) && std::ranges::count(shape.extents, 0U) > 0;
+    });
+}
+
+/// The pairs that a run names; `what` begins the messages. Throws ModelError.
+std::vector<BorderPair> pairs_of(const ir::Graph& graph, const std::vector<StatePairs>& named,
+                                 std::string_view what, const std::vector<InputShape>& shapes = {}) {
+    std::vector<std::string> inputs;
+    for (const ir::ValueId id : graph.inputs) inputs.push_back(graph.values[id].name);
+    const std::vector<FileOutput> outputs = outputs_of_file(graph);
+    const auto fail_without = [&](std::string_view side, const std::string& given, std::size_t count) {
+        throw ModelError(
+            fmt::format("{}: {} names the {} {}; there are {}, by their names or positions from "
+                        "0",
+                        graph.name, what, side, in_quotes(given), count));
+    };
+    std::vector<BorderPair> found;
+    for (const StatePairs& pairs : without_patterns(named, outputs)) {
+        const std::optional<std::size_t> input = find_border(inputs, pairs.input);
+        const bool is_empty = !input && is_empty_input(shapes, pairs.input);
+        if (!input && !is_empty) fail_without("input", pairs.input, inputs.size());
+        const std::optional<std::size_t> output = find_output(outputs, pairs.output);
+        if (!output) fail_without("output", pairs.output, outputs.size());
+        if (is_empty) {
+            if (!outputs[*output].place) fail_without("output", pairs.output, outputs.size());
+            found.push_back({.input = {}, .output = static_cast<std::uint32_t>(*outputs[*output].place)});
+            continue;
+        }
+        if (pairs.count > inputs.size() - *input || pairs.count > outputs.size() - *output) {
+            throw ModelError(
+                fmt::format("{}: {} names {} inputs from {} and outputs from {} on; there are {} inputs "
+                            "and {} outputs",
+                            graph.name, what, pairs.count, *input, *output, inputs.size(), outputs.size()));
+        }
+        for (std::size_t i = 0; i < pairs.count; ++i) {
+            const FileOutput& after = outputs[*output + i];
+            if (!after.place) {
+                throw ModelError(fmt::format("{}: {} pairs input {} with output {}, which is a constant",
+                                             graph.name, what, in_quotes(inputs[*input + i]),
+                                             in_quotes(after.name)));
+            }
+            found.push_back({.input = static_cast<std::uint32_t>(*input + i),
+                             .output = static_cast<std::uint32_t>(*after.place)});
+        }
+    }
+    return found;
 }
 
 void check_pair(const ir::Graph& graph, const ir::Graph::State& pair) {
@@ -83,35 +150,38 @@ void check_unpaired(const ir::Graph& graph, const ir::Graph::State& pair) {
 
 /// Adds the state that a run names to that of the file.
 ir::Graph with_state(ir::Graph graph, const std::vector<StatePairs>& state) {
-    if (state.empty()) return graph;
-    std::vector<std::string> inputs;
-    for (const ir::ValueId id : graph.inputs) inputs.push_back(graph.values[id].name);
-    const std::vector<FileOutput> outputs = outputs_of_file(graph);
-    for (const StatePairs& pairs : state) {
-        const std::optional<std::size_t> input = find_border(inputs, pairs.input);
-        if (!input) fail_without_border(graph, "input", pairs.input, inputs.size());
-        const std::optional<std::size_t> output = find_output(outputs, pairs.output);
-        if (!output) fail_without_border(graph, "output", pairs.output, outputs.size());
-        if (pairs.count > inputs.size() - *input || pairs.count > outputs.size() - *output) {
-            throw ModelError(
-                fmt::format("{}: state names {} inputs from {} and outputs from {} on; there are {} inputs "
-                            "and {} outputs",
-                            graph.name, pairs.count, *input, *output, inputs.size(), outputs.size()));
+    for (const BorderPair& named : pairs_of(graph, state, "state")) {
+        const ir::Graph::State pair{.input = named.input.value(), .output = named.output};
+        if (std::ranges::find(graph.state, pair) != graph.state.end()) continue;  // the file has it
+        check_unpaired(graph, pair);
+        check_pair(graph, pair);
+        graph.state.push_back(pair);
+    }
+    return graph;
+}
+
+/// Adds the caches that a run names.
+ir::Graph with_caches(ir::Graph graph, const RunSpec& spec) {
+    for (const BorderPair& named : pairs_of(graph, spec.caches, "cache", spec.input_shapes)) {
+        const ir::Value& after = graph.values[graph.outputs[named.output]];
+        const auto same = [&](const ir::Graph::Cache& other) {
+            return other.output == named.output || (named.input && other.input == named.input);
+        };
+        if (std::ranges::any_of(graph.caches, same)) {
+            throw ModelError(fmt::format("{}: cache names output {}, or its input, twice", graph.name,
+                                         in_quotes(after.name)));
         }
-        for (std::size_t i = 0; i < pairs.count; ++i) {
-            const FileOutput& after = outputs[*output + i];
-            if (!after.place) {
-                throw ModelError(fmt::format("{}: state pairs input {} with output {}, which is a constant",
-                                             graph.name, in_quotes(inputs[*input + i]),
-                                             in_quotes(after.name)));
+        if (named.input) {
+            const ir::Value& before = graph.values[graph.inputs[*named.input]];
+            if (before.file_type != after.file_type || !ir::longer_axis(before.shape, after.shape)) {
+                throw ModelError(
+                    fmt::format("{}: cache pairs input {}, which is {}, with output {}, which is {}; the "
+                                "output must be longer along one axis and equal along all others",
+                                graph.name, in_quotes(before.name), to_text(before.shape),
+                                in_quotes(after.name), to_text(after.shape)));
             }
-            const ir::Graph::State pair{.input = static_cast<std::uint32_t>(*input + i),
-                                        .output = static_cast<std::uint32_t>(*after.place)};
-            if (std::ranges::find(graph.state, pair) != graph.state.end()) continue;  // the file has it
-            check_unpaired(graph, pair);
-            check_pair(graph, pair);
-            graph.state.push_back(pair);
         }
+        graph.caches.push_back({.input = named.input, .output = named.output});
     }
     return graph;
 }
@@ -130,8 +200,9 @@ ReadNetwork read_file(const RunSpec& spec) {
     const ir::Graph read = frontend::read_network(spec.network.value().path.text, values, options);
     // Inputs and outputs then have the order of axes that the program has.
     ir::Graph graph = naming_file(spec, read, [&] {
-        return compiler::ready_for_run(with_state(read, spec.state), {.timing_only = spec.timing_only,
-                                                                      .image_factor = spec.size_multiplier});
+        return compiler::ready_for_run(
+            with_caches(with_state(read, spec.state), spec),
+            {.timing_only = spec.timing_only, .image_factor = spec.size_multiplier});
     });
     return {.graph = std::move(graph), .seconds = time.seconds()};
 }
@@ -166,6 +237,7 @@ std::string network_key(const RunSpec& spec) {
     seen.input_shapes = spec.input_shapes;
     std::ranges::copy(shapes_of_data(spec.data.input), std::back_inserter(seen.input_shapes));
     seen.state = spec.state;
+    seen.caches = spec.caches;
     seen.tflite_runtime = spec.tflite_runtime;
     seen.signature = spec.signature;
     seen.size_multiplier = spec.size_multiplier;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <set>
@@ -33,7 +34,10 @@ constexpr std::string_view resize_rule = "it must be the shorter side, or HEIGHT
 constexpr std::string_view crop_rule =
     "it must be the side of a square, or HEIGHTxWIDTH, as in 224 or 224x192";
 constexpr std::string_view input_shape_rule =
-    "it must be sizes from 1 on, at most 6, as in 1,3,224,224 or NAME=1,3,224,224, once for an input";
+    "it must be sizes, at most 6, as in 1,3,224,224 or NAME=1,3,224,224, once for an input";
+constexpr std::string_view cache_rule =
+    "it must be INPUT=OUTPUT, as in past.*=present.*, with at most one * on either side, and goes with a "
+    "model";
 constexpr std::string_view size_multiplier_rule =
     "it goes with a model and timing_only: the weights of other sizes are not known";
 constexpr std::string_view preset_rule =
@@ -90,6 +94,12 @@ void describe(Visitor& visitor, RunConfig& config) {
                     "and which input takes the examples",
          .rule = models_only_rule},
         config.state);
+    visitor.field(
+        {.key = "cache",
+         .meaning = "inputs that outputs replace in the next run, longer along one axis, and that a tensor "
+                    "core keeps in its memory, each as INPUT=OUTPUT; a * in both stands for the same text",
+         .rule = cache_rule},
+        config.cache);
     visitor.field({.key = "size_multiplier",
                    .meaning = "images so many times as wide and as high as the network's",
                    .rule = size_multiplier_rule},
@@ -249,10 +259,11 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     if (key == "input") drop({"labels"});
     if (setting.value.is_null()) return;  // nothing takes its place
     if (key == "program")
-        drop({"model", "input_shape", "tflite_runtime", "signature", "state", "size_multiplier", "batch",
-              "calibration", "calibration_method", "mapping", "overlap", "cut_images", "float_reference",
-              "float_outputs", "accuracy_by_layer", "arrivals", "latency_limit_ms"});
-    if (key == "model") drop({"program", "input_shape", "tflite_runtime", "signature", "size_multiplier"});
+        drop({"model", "input_shape", "tflite_runtime", "signature", "state", "cache", "size_multiplier",
+              "batch", "calibration", "calibration_method", "mapping", "overlap", "cut_images",
+              "float_reference", "float_outputs", "accuracy_by_layer", "arrivals", "latency_limit_ms"});
+    if (key == "model")
+        drop({"program", "input_shape", "tflite_runtime", "signature", "cache", "size_multiplier"});
     if (key == "input") drop({"random_input"});
     if (key == "preset") drop({"input_scale", "mean", "std", "channels"});
     if (key == "random_input") drop({"labels", "input"});
@@ -288,7 +299,7 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
     }
     if (!config.program.empty()) {
         for (const char* key :
-             {"input_shape", "tflite_runtime", "signature", "state", "batch", "calibration",
+             {"input_shape", "tflite_runtime", "signature", "state", "cache", "batch", "calibration",
               "calibration_method", "mapping", "overlap", "cut_images", "arrivals", "latency_limit_ms"}) {
             if (reader.has(key)) reader.fail(key, models_only_rule);
         }
@@ -310,6 +321,9 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("size_multiplier", size_multiplier_rule);
     }
     validate_input_shapes(config, reader);
+    for (const std::string& pair : config.cache) {
+        if (!parse_cache(pair)) reader.fail("cache", cache_rule);
+    }
     validate_images(config, reader);
     if (config.timing_only && !config.registers.empty()) {
         reader.fail("registers", registers_rule);
@@ -365,12 +379,23 @@ std::optional<InputShape> parse_input_shape(std::string_view text) {
         const std::string_view digits = text.substr(0, text.find(','));
         std::uint32_t extent = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), extent);
-        if (error != std::errc() || end != digits.data() + digits.size() || extent == 0) return std::nullopt;
+        if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
         shape.extents.push_back(extent);
         if (shape.extents.size() > ir::Shape::most_extents) return std::nullopt;
         if (digits.size() == text.size()) return shape;
         text.remove_prefix(digits.size() + 1);
     }
+}
+
+std::optional<StatePairs> parse_cache(std::string_view text) {
+    // The names of some exporters have equals signs; the first one is taken.
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size()) return std::nullopt;
+    StatePairs pair{.input = std::string(text.substr(0, equals)),
+                    .output = std::string(text.substr(equals + 1))};
+    const auto stars = std::ranges::count(pair.input, '*');
+    if (stars > 1 || stars != std::ranges::count(pair.output, '*')) return std::nullopt;
+    return pair;
 }
 
 RunConfig read_run(const std::filesystem::path& file, std::span<const Setting> settings) {

@@ -54,8 +54,12 @@ constexpr std::array<std::string_view, 5> names_of(Preset) {
 std::optional<ImageSize> parse_size(std::string_view text);
 
 /// The shape in a text: "1,3,224,224", or "NAME=1,3,224,224" for the input NAME; absent if it is another
-/// text, has more sizes than a tensor may have, or a number is not from 1 to 2^32 - 1.
+/// text, has more sizes than a tensor may have, or a number is not below 2^32.
 std::optional<InputShape> parse_input_shape(std::string_view text);
+
+/// The pair in a text: "past.*=present.*"; absent if it is another text, or both sides have not the same
+/// number of stars, 0 or 1.
+std::optional<StatePairs> parse_cache(std::string_view text);
 
 /// The baseline that does the host's work if neither a run nor its machine names one.
 inline constexpr std::string_view default_host = "haswell_e5_2699_v3";
@@ -71,6 +75,7 @@ struct RunConfig {
     TfliteRuntime tflite_runtime = TfliteRuntime::Newest;  ///< which a TFLite file was made for
     std::string signature;                                 ///< of a TFLite file with several
     std::string state;                                     ///< file that says what goes in and out of a step
+    std::vector<std::string> cache;                        ///< INPUT=OUTPUT, that replaces it, longer
     std::uint32_t size_multiplier = 1;                     ///< images so many times as wide and high
     std::vector<std::string> input;                        ///< files or folders of images
     std::uint64_t random_input = 0;                        ///< seed of made-up input, instead; 0: none

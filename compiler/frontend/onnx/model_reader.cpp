@@ -70,6 +70,7 @@ public:
         append_nodes(*proto_.mutable_node(), network_);
         set_outputs();
         ir::remove_unread(builder_.graph);
+        check_empty_inputs();
         if (batch > 1) ir::split_batch(builder_.graph);
         // Types that no operator takes are found here: what a node reads may get its scale from a later one.
         if (const auto fault = ir::find_fault(builder_.graph)) throw ModelError(with_operator(*fault));
@@ -188,9 +189,29 @@ private:
     }
 
     ir::ValueId add_input(const std::string& name, const ir::Shape& shape, DataType type) {
+        if (shape.rank() > 1 && shape[0] > 0 && shape.elements() == 0) {
+            // Nodes may read its shape, and append to it.
+            builder_.graph.values.push_back({.name = name, .shape = shape, .type = type});
+            empty_inputs_.push_back(name);
+            return static_cast<ir::ValueId>(builder_.graph.values.size() - 1);
+        }
         const ir::ValueId id = builder_.graph.add_input(name, shape);
         builder_.graph.values[id].type = type;
         return id;
+    }
+
+    /// An input without elements, such as a cache before the first step, is no input of the graph.
+    void check_empty_inputs() const {
+        for (const ir::Node& node : builder_.graph.nodes) {
+            for (const ir::ValueId id : node.inputs) {
+                const ir::Value& value = builder_.graph.values[id];
+                if (value.shape.elements() > 0) continue;
+                throw ModelError(fmt::format(
+                    "layer {} reads input {}, whose shape is {}; without elements, it may only be "
+                    "appended to",
+                    in_quotes(node.name), in_quotes(value.name), to_text(value.shape)));
+            }
+        }
     }
 
     void append(::onnx::NodeProto& node, Scope& scope) {
@@ -473,6 +494,7 @@ private:
     GraphBuilder builder_;
     LayerNames layer_names_;
     Scope network_;
+    std::vector<std::string> empty_inputs_;
     bool has_int64_ = false;                                     ///< among its tensors
     std::map<std::string, std::string, std::less<>> operators_;  ///< of the nodes, by the name of the layer
     std::set<ir::ValueId> nibbles_;                              ///< constants of integers of 4 bits

@@ -47,9 +47,9 @@ std::vector<ir::ValueId> all_inputs(const ir::LayerReader& layer) {
     // Readers leave out tensors without elements, which add nothing.
     std::vector<ir::ValueId> inputs;
     for (const ir::ValueId input : layer.inputs()) {
-        if (input != ir::no_value) inputs.push_back(input);
+        if (input != ir::no_value && layer.value(input).shape.elements() > 0) inputs.push_back(input);
     }
-    if (inputs.empty()) layer.fail("it has no inputs; it must have at least 1");
+    if (inputs.empty()) layer.fail("it has no inputs with elements; it must have at least 1");
     return inputs;
 }
 

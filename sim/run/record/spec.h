@@ -173,6 +173,9 @@ struct RunSpec {
     std::optional<Content> program;        ///< or a program
     std::vector<InputShape> input_shapes;  ///< those that the network's file leaves open
     std::vector<StatePairs> state;         ///< besides those that the network's file has
+    /// Inputs that outputs replace in the next run, longer along one axis. Machines with tensor cores keep
+    /// them in their memory.
+    std::vector<StatePairs> caches;
     std::string examples;  ///< the input that takes them, by name or position; empty: not said
     TfliteRuntime tflite_runtime = TfliteRuntime::Newest;
     std::string signature;              ///< of a TFLite file with several networks
@@ -189,8 +192,8 @@ struct RunSpec {
     Observed observed;
     RunLabels labels;
 };
-SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, state, examples,
-                      tflite_runtime, signature, size_multiplier, compiler, data, timing_only,
+SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, state, caches,
+                      examples, tflite_runtime, signature, size_multiplier, compiler, data, timing_only,
                       float_reference, host, baselines, host_time, arrivals, feeding, observed, labels)
 
 /// SHA-256 of the whole spec without its labels: the key under which records are kept.

@@ -90,6 +90,7 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     timed.tflite_runtime = config.tflite_runtime;
     timed.signature = config.signature;
     timed.state = config.state;
+    timed.cache = config.cache;
     timed.size_multiplier = config.size_multiplier;
     timed.program = config.program;
     timed.input = config.input;  // determines the number of inferences
