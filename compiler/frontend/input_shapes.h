@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/frontend/decoder_step.h"
 #include "compiler/ir/shape.h"
 
 namespace systole::frontend {
@@ -21,6 +22,8 @@ struct InputShapes {
     /// Those of the data, of one inference: they close what the file leaves open of an input that no shape is
     /// given for, if they fit it.
     NamedShapes of_data = {};
+    /// Closes what the file leaves open of all other inputs; their names say what it is.
+    std::optional<DecoderStep> step = {};
 };
 
 /// The extents of an input in its file, each nullopt where the file leaves it open.

@@ -32,6 +32,7 @@ struct Format {
     bool (*matches)(std::string_view head);
     ir::Graph (*read)(const std::filesystem::path& path, WeightValues values, const ImportOptions& options);
     bool leaves_sizes_open = false;
+    bool has_decoder_steps = false;
     bool is_tflite = false;
 };
 
@@ -80,7 +81,8 @@ constexpr std::array formats{
                [](const std::filesystem::path& path, WeightValues, const ImportOptions& options) {
                    return read_onnx(path, operators::registry(), options.shapes);
                },
-           .leaves_sizes_open = true},
+           .leaves_sizes_open = true,
+           .has_decoder_steps = true},
     Format{.name = "the text of a graph (.txt)",
            .matches = ir::is_graph_text,
            .read =
@@ -111,6 +113,11 @@ void check_options(const ImportOptions& options, const Format& format, const std
     if (!options.signature.empty() && !format.is_tflite) {
         throw ModelError(fmt::format("{}: signature is {}; only TFLite files have signatures", path.string(),
                                      in_quotes(options.signature)));
+    }
+    if (options.shapes.step && !format.has_decoder_steps) {
+        throw ModelError(
+            fmt::format("{}: new_tokens is {}; only ONNX files of decoders take a number of tokens",
+                        path.string(), options.shapes.step->new_tokens));
     }
     if (!options.shapes.given.empty() && !format.leaves_sizes_open) {
         const std::string& name = options.shapes.given.begin()->first;

@@ -78,8 +78,14 @@ ir::Shape shape_of_input(const ::onnx::TypeProto::Tensor& type, const InputShape
     }
     std::vector<std::uint32_t> extents;
     for (int axis = 0; axis < type.shape().dim_size(); ++axis) {
-        const auto wanted = known ? std::optional((*known)[static_cast<std::size_t>(axis)]) : std::nullopt;
-        extents.push_back(extent_of(type.shape().dim(axis), axis, wanted));
+        const auto& dimension = type.shape().dim(axis);
+        std::optional<std::uint32_t> wanted;
+        if (known) {
+            wanted = (*known)[static_cast<std::size_t>(axis)];
+        } else if (shapes.step && axis > 0 && has_no_size(dimension)) {
+            wanted = size_in(*shapes.step, {.input = input, .rank = rank, .name = dimension.dim_param()});
+        }
+        extents.push_back(extent_of(dimension, axis, wanted));
     }
     return ir::Shape(extents);
 }
