@@ -80,6 +80,8 @@ std::vector<run::Setting> RunOptions::settings() const {
     text("tflite_runtime", tflite_runtime);
     text("signature", signature);
     text("state", state);
+    number("new_tokens", new_tokens);
+    number("cached_tokens", cached_tokens);
     texts("cache", cache);
     number("size_multiplier", size_multiplier);
     texts("input", input);
@@ -184,6 +186,14 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
                                          "what goes in and out of a step of a program (docs/training.md)")
                              ->type_name("FILE");
     context.note(state, {.files = true});
+    command
+        .add_option("--new-tokens", options.new_tokens,
+                    "tokens of an inference of a decoder, whose ONNX file leaves their number open")
+        ->type_name("N");
+    command
+        .add_option("--cached-tokens", options.cached_tokens,
+                    "tokens before these, whose keys and values are in its caches (0)")
+        ->type_name("N");
     command
         .add_option("--cache", options.cache,
                     "inputs that the next run gets longer, from outputs; a tensor core keeps them in its "

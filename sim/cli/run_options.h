@@ -17,6 +17,7 @@ struct RunOptions {
     std::vector<std::string> input_shape;
     std::string tflite_runtime, signature;
     std::string state;
+    std::string new_tokens, cached_tokens;
     std::vector<std::string> cache;
     std::string size_multiplier;
     std::vector<std::string> input;

@@ -119,6 +119,9 @@ RunSpec make_spec(const RunConfig& config) {
         spec.state = file.state;
         spec.examples = file.images;
     }
+    if (config.new_tokens > 0) {
+        spec.step = DecoderStep{.new_tokens = config.new_tokens, .cached_tokens = config.cached_tokens};
+    }
     for (const std::string& given : config.cache) spec.caches.push_back(parse_cache(given).value());
     spec.size_multiplier = config.size_multiplier;
     spec.compiler = {.batch = std::max(config.batch, 1U),

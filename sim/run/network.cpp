@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <mutex>
@@ -70,16 +72,11 @@ std::vector<StatePairs> without_patterns(const std::vector<StatePairs>& named,
     return all;
 }
 
-/// Whether the shape of an input is given, and has no elements.
-bool is_empty_input(const std::vector<InputShape>& shapes, const std::string& input) {
-    return std::ranges::any_of(shapes, [&](const InputShape& shape) {
-        return fits_pattern(input, shape.input) && std::ranges::count(shape.extents, 0U) > 0;
-    });
-}
-
-/// The pairs that a run names; `what` begins the messages. Throws ModelError.
+/// The pairs that a run names; `what` begins the messages. `is_without`: whether an input that the graph does
+/// not have has no elements. Throws ModelError.
 std::vector<BorderPair> pairs_of(const ir::Graph& graph, const std::vector<StatePairs>& named,
-                                 std::string_view what, const std::vector<InputShape>& shapes = {}) {
+                                 std::string_view what,
+                                 const std::function<bool(const std::string&)>& is_without = {}) {
     std::vector<std::string> inputs;
     for (const ir::ValueId id : graph.inputs) inputs.push_back(graph.values[id].name);
     const std::vector<FileOutput> outputs = outputs_of_file(graph);
@@ -92,7 +89,7 @@ std::vector<BorderPair> pairs_of(const ir::Graph& graph, const std::vector<State
     std::vector<BorderPair> found;
     for (const StatePairs& pairs : without_patterns(named, outputs)) {
         const std::optional<std::size_t> input = find_border(inputs, pairs.input);
-        const bool is_empty = !input && is_empty_input(shapes, pairs.input);
+        const bool is_empty = !input && is_without && is_without(pairs.input);
         if (!input && !is_empty) fail_without("input", pairs.input, inputs.size());
         const std::optional<std::size_t> output = find_output(outputs, pairs.output);
         if (!output) fail_without("output", pairs.output, outputs.size());
@@ -160,9 +157,48 @@ ir::Graph with_state(ir::Graph graph, const std::vector<StatePairs>& state) {
     return graph;
 }
 
-/// Adds the caches that a run names.
+/// What exporters call caches and the outputs that replace them.
+constexpr std::array<std::pair<const char*, const char*>, 5> usual_names{
+    {{"past_key_values.*", "present.*"},
+     {"past_key_values.*", "present_key_values.*"},
+     {"past_key_values*", "present_key_values*"},
+     {"past*", "present*"},
+     {"cache*", "new_cache*"}}};
+
+/// The caches of a decoder's step whose run names none, by these names.
+std::vector<StatePairs> usual_caches(const ir::Graph& graph, const DecoderStep& step) {
+    const std::vector<FileOutput> outputs = outputs_of_file(graph);
+    for (const auto& [input, output] : usual_names) {
+        std::vector<StatePairs> pairs = without_patterns({{.input = input, .output = output}}, outputs);
+        if (pairs.front().output == output) continue;  // no output has such a name
+        if (step.cached_tokens == 0) return pairs;
+        const auto is_input = [&](const StatePairs& pair) {
+            return std::ranges::any_of(graph.inputs,
+                                       [&](ir::ValueId id) { return graph.values[id].name == pair.input; });
+        };
+        if (std::ranges::all_of(pairs, is_input)) return pairs;
+    }
+    if (step.cached_tokens == 0) return {};
+    throw ModelError(fmt::format(
+        "{}: cached_tokens is {}; no outputs have the usual names of caches, such as past.* and present.*: "
+        "name them with the key cache",
+        graph.name, step.cached_tokens));
+}
+
+/// Whether the caches of a run have no elements yet.
+bool is_empty_cache(const RunSpec& spec, const std::string& input) {
+    if (spec.step && spec.step->cached_tokens == 0) return true;
+    return std::ranges::any_of(spec.input_shapes, [&](const InputShape& shape) {
+        return fits_pattern(input, shape.input) && std::ranges::count(shape.extents, 0U) > 0;
+    });
+}
+
+/// Adds the caches that a run names, or those of its step.
 ir::Graph with_caches(ir::Graph graph, const RunSpec& spec) {
-    for (const BorderPair& named : pairs_of(graph, spec.caches, "cache", spec.input_shapes)) {
+    const std::vector<StatePairs> names =
+        spec.step && spec.caches.empty() ? usual_caches(graph, *spec.step) : spec.caches;
+    const auto is_empty = [&](const std::string& input) { return is_empty_cache(spec, input); };
+    for (const BorderPair& named : pairs_of(graph, names, "cache", is_empty)) {
         const ir::Value& after = graph.values[graph.outputs[named.output]];
         const auto same = [&](const ir::Graph::Cache& other) {
             return other.output == named.output || (named.input && other.input == named.input);
@@ -196,6 +232,10 @@ ReadNetwork read_file(const RunSpec& spec) {
         options.shapes.given.emplace(input, ir::Shape(extents));
     for (const auto& [input, extents] : shapes_of_data(spec.data.input))
         options.shapes.of_data.emplace(input, ir::Shape(extents));
+    if (spec.step) {
+        options.shapes.step = frontend::DecoderStep{.new_tokens = spec.step->new_tokens,
+                                                    .cached_tokens = spec.step->cached_tokens};
+    }
     const auto values = spec.timing_only ? frontend::WeightValues::Skipped : frontend::WeightValues::Read;
     const ir::Graph read = frontend::read_network(spec.network.value().path.text, values, options);
     // Inputs and outputs then have the order of axes that the program has.
@@ -237,6 +277,7 @@ std::string network_key(const RunSpec& spec) {
     seen.input_shapes = spec.input_shapes;
     std::ranges::copy(shapes_of_data(spec.data.input), std::back_inserter(seen.input_shapes));
     seen.state = spec.state;
+    seen.step = spec.step;
     seen.caches = spec.caches;
     seen.tflite_runtime = spec.tflite_runtime;
     seen.signature = spec.signature;

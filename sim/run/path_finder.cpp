@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view networks = "models";
-constexpr std::array<std::string_view, 5> network_extensions{".h5", ".keras", ".json", ".hlo", ".txt"};
+constexpr std::array<std::string_view, 7> network_extensions{".h5",  ".keras", ".json",  ".hlo",
+                                                             ".txt", ".onnx",  ".tflite"};
 constexpr std::array<std::string_view, 1> config_extensions{".json"};
 
 std::span<const std::string_view> extensions_of(std::string_view kind) {

@@ -35,6 +35,8 @@ constexpr std::string_view crop_rule =
     "it must be the side of a square, or HEIGHTxWIDTH, as in 224 or 224x192";
 constexpr std::string_view input_shape_rule =
     "it must be sizes, at most 6, as in 1,3,224,224 or NAME=1,3,224,224, once for an input";
+constexpr std::string_view cached_tokens_rule = "it goes with new_tokens";
+constexpr std::uint64_t most_tokens = std::uint64_t{1} << 24U;
 constexpr std::string_view cache_rule =
     "it must be INPUT=OUTPUT, as in past.*=present.*, with at most one * on either side, and goes with a "
     "model";
@@ -94,6 +96,17 @@ void describe(Visitor& visitor, RunConfig& config) {
                     "and which input takes the examples",
          .rule = models_only_rule},
         config.state);
+    visitor.field({.key = "new_tokens",
+                   .unit = "tokens",
+                   .meaning = "tokens of an inference of a decoder: the length of its prompt, or 1; closes "
+                              "sizes that an ONNX file leaves open; 0: not given",
+                   .rule = models_only_rule},
+                  config.new_tokens, Range{0, most_tokens});
+    visitor.field({.key = "cached_tokens",
+                   .unit = "tokens",
+                   .meaning = "tokens before these, whose keys and values are in the decoder's caches",
+                   .rule = cached_tokens_rule},
+                  config.cached_tokens, Range{0, most_tokens});
     visitor.field(
         {.key = "cache",
          .meaning = "inputs that outputs replace in the next run, longer along one axis, and that a tensor "
@@ -259,11 +272,16 @@ void drop_dependent_keys(const Setting& setting, nlohmann::json& object) {
     if (key == "input") drop({"labels"});
     if (setting.value.is_null()) return;  // nothing takes its place
     if (key == "program")
-        drop({"model", "input_shape", "tflite_runtime", "signature", "state", "cache", "size_multiplier",
-              "batch", "calibration", "calibration_method", "mapping", "overlap", "cut_images",
-              "float_reference", "float_outputs", "accuracy_by_layer", "arrivals", "latency_limit_ms"});
+        drop({"model",           "input_shape",     "tflite_runtime",
+              "signature",       "state",           "new_tokens",
+              "cached_tokens",   "cache",           "size_multiplier",
+              "batch",           "calibration",     "calibration_method",
+              "mapping",         "overlap",         "cut_images",
+              "float_reference", "float_outputs",   "accuracy_by_layer",
+              "arrivals",        "latency_limit_ms"});
     if (key == "model")
-        drop({"program", "input_shape", "tflite_runtime", "signature", "cache", "size_multiplier"});
+        drop({"program", "input_shape", "tflite_runtime", "signature", "new_tokens", "cached_tokens", "cache",
+              "size_multiplier"});
     if (key == "input") drop({"random_input"});
     if (key == "preset") drop({"input_scale", "mean", "std", "channels"});
     if (key == "random_input") drop({"labels", "input"});
@@ -298,9 +316,9 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("program", program_rule);
     }
     if (!config.program.empty()) {
-        for (const char* key :
-             {"input_shape", "tflite_runtime", "signature", "state", "cache", "batch", "calibration",
-              "calibration_method", "mapping", "overlap", "cut_images", "arrivals", "latency_limit_ms"}) {
+        for (const char* key : {"input_shape", "tflite_runtime", "signature", "state", "new_tokens",
+                                "cached_tokens", "cache", "batch", "calibration", "calibration_method",
+                                "mapping", "overlap", "cut_images", "arrivals", "latency_limit_ms"}) {
             if (reader.has(key)) reader.fail(key, models_only_rule);
         }
         if (config.float_reference) reader.fail("float_reference", float_reference_rule);
@@ -321,6 +339,7 @@ void validate(const RunConfig& config, const ConfigReader& reader) {
         reader.fail("size_multiplier", size_multiplier_rule);
     }
     validate_input_shapes(config, reader);
+    if (config.cached_tokens > 0 && config.new_tokens == 0) reader.fail("cached_tokens", cached_tokens_rule);
     for (const std::string& pair : config.cache) {
         if (!parse_cache(pair)) reader.fail("cache", cache_rule);
     }

@@ -75,16 +75,18 @@ struct RunConfig {
     TfliteRuntime tflite_runtime = TfliteRuntime::Newest;  ///< which a TFLite file was made for
     std::string signature;                                 ///< of a TFLite file with several
     std::string state;                                     ///< file that says what goes in and out of a step
-    std::vector<std::string> cache;                        ///< INPUT=OUTPUT, that replaces it, longer
-    std::uint32_t size_multiplier = 1;                     ///< images so many times as wide and high
-    std::vector<std::string> input;                        ///< files or folders of images
-    std::uint64_t random_input = 0;                        ///< seed of made-up input, instead; 0: none
-    std::string labels;                                    ///< one class an image
-    std::string label_names;                               ///< a line for each class
-    std::string resize;                                    ///< of images: "256" or "224x192"; see parse_size
-    std::string crop;                                      ///< of images, after that
-    Layout layout = Layout::File;                          ///< of arrays of images
-    Preset preset = Preset::None;                          ///< how pixels become numbers, by name
+    std::uint32_t new_tokens = 0;     ///< of a step of a decoder; 0: sizes are those of input_shape and data
+    std::uint32_t cached_tokens = 0;  ///< before them
+    std::vector<std::string> cache;   ///< INPUT=OUTPUT, that replaces it, longer
+    std::uint32_t size_multiplier = 1;  ///< images so many times as wide and high
+    std::vector<std::string> input;     ///< files or folders of images
+    std::uint64_t random_input = 0;     ///< seed of made-up input, instead; 0: none
+    std::string labels;                 ///< one class an image
+    std::string label_names;            ///< a line for each class
+    std::string resize;                 ///< of images: "256" or "224x192"; see parse_size
+    std::string crop;                   ///< of images, after that
+    Layout layout = Layout::File;       ///< of arrays of images
+    Preset preset = Preset::None;       ///< how pixels become numbers, by name
     std::optional<double> input_scale;  ///< factor from an 8-bit pixel to the network's input
     std::vector<double> mean;           ///< taken from that
     std::vector<double> std;            ///< by which the difference is divided

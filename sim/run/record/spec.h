@@ -96,6 +96,13 @@ struct StatePairs {
 };
 SYSTOLE_RECORD_FIELDS(StatePairs, input, output, count)
 
+/// The tokens of an inference of a decoder: new ones, behind those whose keys and values are in its caches.
+struct DecoderStep {
+    std::uint32_t new_tokens = 1;
+    std::uint32_t cached_tokens = 0;
+};
+SYSTOLE_RECORD_FIELDS(DecoderStep, new_tokens, cached_tokens)
+
 /// The TensorFlow release whose reference kernels define what a TFLite file computes.
 enum class TfliteRuntime : std::uint8_t { Newest, V2_19, V2_21 };
 constexpr std::array<std::string_view, 3> names_of(TfliteRuntime) {
@@ -173,6 +180,7 @@ struct RunSpec {
     std::optional<Content> program;        ///< or a program
     std::vector<InputShape> input_shapes;  ///< those that the network's file leaves open
     std::vector<StatePairs> state;         ///< besides those that the network's file has
+    std::optional<DecoderStep> step;       ///< closes the sizes of other inputs
     /// Inputs that outputs replace in the next run, longer along one axis. Machines with tensor cores keep
     /// them in their memory.
     std::vector<StatePairs> caches;
@@ -192,9 +200,10 @@ struct RunSpec {
     Observed observed;
     RunLabels labels;
 };
-SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, state, caches,
-                      examples, tflite_runtime, signature, size_multiplier, compiler, data, timing_only,
-                      float_reference, host, baselines, host_time, arrivals, feeding, observed, labels)
+SYSTOLE_RECORD_FIELDS(RunSpec, schema, simulator, machine, network, program, input_shapes, state, step,
+                      caches, examples, tflite_runtime, signature, size_multiplier, compiler, data,
+                      timing_only, float_reference, host, baselines, host_time, arrivals, feeding, observed,
+                      labels)
 
 /// SHA-256 of the whole spec without its labels: the key under which records are kept.
 std::string key_of(const RunSpec& spec);

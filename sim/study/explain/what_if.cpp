@@ -90,6 +90,8 @@ run::RunConfig for_cycles(const run::RunConfig& config) {
     timed.tflite_runtime = config.tflite_runtime;
     timed.signature = config.signature;
     timed.state = config.state;
+    timed.new_tokens = config.new_tokens;
+    timed.cached_tokens = config.cached_tokens;
     timed.cache = config.cache;
     timed.size_multiplier = config.size_multiplier;
     timed.program = config.program;
