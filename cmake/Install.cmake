@@ -7,7 +7,7 @@ install(TARGETS sim RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT simu
 set(data "${CMAKE_INSTALL_DATADIR}/systole")
 install(DIRECTORY configs DESTINATION "${data}" COMPONENT simulator FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY models DESTINATION "${data}" COMPONENT simulator
-    FILES_MATCHING PATTERN "*.h5" PATTERN "*.hlo" PATTERN "*.json" PATTERN "*.gz" PATTERN "*.md" PATTERN "__pycache__" EXCLUDE)
+    FILES_MATCHING PATTERN "*.h5" PATTERN "*.hlo" PATTERN "*.onnx" PATTERN "*.json" PATTERN "*.gz" PATTERN "*.md" PATTERN "__pycache__" EXCLUDE)
 # Programs that the help of commands shows, and the page that `sim validate --page` fills.
 install(DIRECTORY docs/micro_benchmarks DESTINATION "${data}/docs" COMPONENT simulator)
 install(FILES docs/validation.template.md docs/parameters.template.md DESTINATION "${data}/docs" COMPONENT simulator)
