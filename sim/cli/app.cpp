@@ -96,6 +96,7 @@ void set_up(CLI::App& app, Context& context) {
     add_report_command(app, context);
     add_explain_command(app, context);
     add_advise_command(app, context);
+    add_decode_command(app, context);
     add_sweep_command(app, context);
     add_train_command(app, context);
     add_chunk_command(app, context);

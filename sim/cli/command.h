@@ -15,6 +15,7 @@ void add_validate_command(CLI::App& app, Context& context);
 void add_baseline_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
 void add_advise_command(CLI::App& app, Context& context);
+void add_decode_command(CLI::App& app, Context& context);
 /// A hidden command.
 void add_chunk_command(CLI::App& app, Context& context);
 void add_sweep_command(CLI::App& app, Context& context);

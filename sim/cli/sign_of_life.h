@@ -17,6 +17,7 @@ namespace systole::cli {
 class SignOfLife {
 public:
     static constexpr const char* explaining = "simulating changes";
+    static constexpr const char* decoding = "simulating prompts and steps";
     static constexpr const char* compiling = "reading and compiling";
 
     /// `work` is one of these.
