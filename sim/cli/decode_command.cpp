@@ -40,8 +40,11 @@ struct DecodeCommand {
                                   .tokens = tokens,
                                   .every_step = every_step};
         if (question.batches.empty()) question.batches = {std::max(question.config.batch, 1U)};
-        if (!question.config.input.empty() && !question.config.timing_only)
+        // Also with a run file that is timed only.
+        if (!options.input.empty() && !options.timing_only) {
+            question.config.timing_only = false;
             question.given = decode::read_prompts(prompts_file(question.config));
+        }
         std::optional<SignOfLife> sign(std::in_place, SignOfLife::decoding);
         run::Executor executor;
         const decode::Answer answer = decode::decode(question, executor);
