@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <numeric>
+#include <set>
 #include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
@@ -172,35 +173,41 @@ void check_state(const Program& program) {
     }
 }
 
-void check_residents(const Program& program) {
-    std::vector<bool> has_input(program.inputs.size(), false);
-    std::vector<bool> has_output(program.outputs.size(), false);
-    for (const StateTensors& state : program.state) {
-        has_input[state.input] = true;
-        has_output[state.output] = true;
+std::string name_of_resident(const ResidentTensor& resident) {
+    return fmt::format("{} {}, which stays in memory",
+                       resident_side_names.at(static_cast<std::size_t>(resident.side)), resident.number);
+}
+
+/// Null if there is none.
+const HostBuffer* find_buffer(const ResidentTensor& resident, const Program& program) {
+    const BufferKind kind = resident.side == ResidentSide::Input ? BufferKind::Input : BufferKind::Output;
+    std::uint32_t number = 0;
+    for (const HostBuffer& buffer : program.buffers) {
+        if (buffer.kind == kind && number++ == resident.number) return &buffer;
     }
+    return nullptr;
+}
+
+/// Of so many cores, each has a part of the buffer. A program for any number of them, 0, has one at least.
+std::optional<std::string> broken_rule_of_parts(const ResidentTensor& resident, const Program& program,
+                                                std::uint32_t cores) {
+    const HostBuffer* const buffer = find_buffer(resident, program);
+    if (buffer == nullptr) return "there is no buffer for it";
+    const std::uint64_t parts = std::max(cores, 1U);
+    const std::uint64_t bytes = resident.words() * word_bytes;
+    if (buffer->all_bytes() / bytes >= parts) return std::nullopt;
+    return fmt::format("{} of {} bytes each; buffer {} has {}", counted(parts, "core"), bytes,
+                       isa::quoted(buffer->name), buffer->all_bytes());
+}
+
+void check_residents(const Program& program) {
+    std::set<std::pair<ResidentSide, std::uint32_t>> seen;
     for (const ResidentTensor& resident : program.residents) {
-        const bool is_input = resident.side == ResidentSide::Input;
-        const auto part = [&] {
-            return fmt::format("{} {}, which stays in memory", is_input ? "input" : "output",
-                               resident.number);
-        };
+        const auto part = [&] { return name_of_resident(resident); };
         if (const auto rule = broken_rule(resident, program)) fail(part(), *rule);
-        std::vector<bool>& has = is_input ? has_input : has_output;
-        if (has[resident.number]) fail(part(), "it is in a state, or stays in memory twice");
-        has[resident.number] = true;
-        const BufferKind kind = is_input ? BufferKind::Input : BufferKind::Output;
-        std::uint32_t buffers = 0;
-        for (const HostBuffer& buffer : program.buffers) {
-            if (buffer.kind != kind || buffers++ != resident.number) continue;
-            const std::uint64_t cores = std::max(program.geometry.tensor.cores, 1U);
-            const std::uint64_t bytes = resident.words() * word_bytes;
-            if (buffer.all_bytes() / bytes < cores) {
-                fail(part(), fmt::format("{} cores have {} bytes each; buffer {} has {}", cores, bytes,
-                                         isa::quoted(buffer.name), buffer.all_bytes()));
-            }
-        }
-        if (buffers <= resident.number) fail(part(), "there is no buffer for it");
+        if (!seen.emplace(resident.side, resident.number).second) fail(part(), "it stays in memory twice");
+        if (const auto rule = broken_rule_of_parts(resident, program, program.geometry.tensor.cores))
+            fail(part(), *rule);
     }
 }
 
@@ -467,30 +474,31 @@ std::optional<std::string> broken_rule(const ResidentTensor& resident, const Pro
     if (resident.number >= tensors.size()) {
         return fmt::format("the program has {}", counted(tensors.size(), is_input ? "input" : "output"));
     }
+    const auto is_this = [&](const StateTensors& state) {
+        return (is_input ? state.input : state.output) == resident.number;
+    };
+    if (std::ranges::any_of(program.state, is_this)) return "it is in a state";
     if (resident.inferences == 0) return "inferences is 0; it must be at least 1";
     std::uint64_t elements = 1;
     for (const std::uint32_t extent : tensors[resident.number].shape) elements *= extent;
     std::uint64_t described = resident.columns;
     for (const RowAxis& axis : resident.axes) {
         if (axis.extent == 0) return "an axis has 0 rows; it must have at least 1";
-        if (described > elements) break;
-        described *= axis.extent;
+        described = saturating_product(described, axis.extent);
     }
-    if (resident.columns == 0 || described != elements) {
+    if (described != elements) {
         return fmt::format("its axes and columns have {} elements; the tensor has {}", described, elements);
     }
-    if (resident.end_row(program.geometry.tensor.lanes) > std::uint64_t{UINT32_MAX} + 1)
-        return "it has rows above 2^32 - 1";
+    if (resident.inferences > host_memory_limit / word_bytes / elements)
+        return fmt::format("{} inferences of it have more bytes than host memory", resident.inferences);
+    if (resident.end_row(program.geometry.tensor.lanes) > hbm_row_limit) return "it has rows above 2^32 - 1";
     return std::nullopt;
 }
 
 const HostBuffer& buffer_of(const ResidentTensor& resident, const Program& program) {
-    const BufferKind kind = resident.side == ResidentSide::Input ? BufferKind::Input : BufferKind::Output;
-    std::uint32_t number = 0;
-    for (const HostBuffer& buffer : program.buffers) {
-        if (buffer.kind == kind && number++ == resident.number) return buffer;
-    }
-    throw std::logic_error("a tensor that stays in memory without a buffer");
+    const HostBuffer* const buffer = find_buffer(resident, program);
+    if (buffer == nullptr) throw std::logic_error("a tensor that stays in memory without a buffer");
+    return *buffer;
 }
 
 std::uint64_t host_address(const ResidentTensor& resident, const Program& program, std::uint64_t core) {
@@ -622,6 +630,10 @@ void check_cores(const Program& program, std::uint32_t cores) {
     if (made_for != 0 && made_for != cores) {
         throw ProgramError(
             fmt::format("the program was made for {}; the machine has {}", counted(made_for, "core"), cores));
+    }
+    for (const ResidentTensor& resident : program.residents) {
+        if (const auto rule = broken_rule_of_parts(resident, program, cores))
+            fail(name_of_resident(resident), *rule);
     }
     for (std::size_t i = 0; i < program.instructions.size(); ++i) {
         const auto* const collective = std::get_if<Collective>(&program.instructions[i]);

@@ -308,6 +308,10 @@ void Directives::resident(Operands& operands) {
                                  .apart = static_cast<std::uint32_t>(apart)});
     }
     if (const auto rule = broken_rule(resident, program_)) operands.fail(*rule);
+    for (const ResidentTensor& other : program_.residents) {
+        if (other.side == resident.side && other.number == resident.number)
+            operands.fail("it stays in memory twice");
+    }
     program_.residents.push_back(std::move(resident));
 }
 

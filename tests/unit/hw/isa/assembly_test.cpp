@@ -214,6 +214,37 @@ TEST_CASE("State is an input and an output by their numbers", "[isa][assembly]")
                 "6:1: .model: there is one for a program");
 }
 
+TEST_CASE("A tensor that stays in memory is declared with its rows", "[isa][assembly]") {
+    const std::string head =
+        ".tensor_core 8 8 lanes=8\n.input x shape=2x3x10\n.output y shape=7\n.buffer x input 0 480\n"
+        ".buffer y output 512 28\n";
+    const Program program =
+        assemble(head +
+                     ".resident input 0 2 4 3 1 inferences=2 hbm=100 inference_rows=8 panel_rows=16 "
+                     "columns=10\n.resident output 0 columns=7\n",
+                 "x.asm");
+    CHECK(program.residents ==
+          std::vector<ResidentTensor>{{.side = ResidentSide::Input,
+                                       .number = 0,
+                                       .inferences = 2,
+                                       .first_row = 100,
+                                       .inference_rows = 8,
+                                       .panel_rows = 16,
+                                       .columns = 10,
+                                       .axes = {{.extent = 2, .apart = 4}, {.extent = 3, .apart = 1}}},
+                                      {.side = ResidentSide::Output, .number = 0, .columns = 7}});
+    CHECK(assemble(disassemble(program), "y.asm") == program);
+    check_error(head + ".resident state 0", "6:11: state: side must be one of input, output");
+    check_error(head + ".resident input 1", "6:1: .resident: the program has 1 input");
+    check_error(head + ".resident input 0 columns=61",
+                "6:1: .resident: its axes and columns have 61 elements; the tensor has 60");
+    check_error(head + ".resident output 0 7", "6:1: .resident: rows from one to the next is missing");
+    check_error(".resident input 0",
+                "1:1: .resident: only programs for a tensor core keep tensors in memory");
+    check_error(head + ".resident output 0 columns=7\n.resident output 0 columns=7",
+                "7:1: .resident: it stays in memory twice");
+}
+
 TEST_CASE("Arrays in files are declared with their replicas and constant outputs", "[isa][assembly]") {
     const std::string head = ".tensor_core 8 8 lanes=8\n.model m batch=2 inferences=6\n";
     const Program program = assemble(head + R"(.input x shape=3x4 split=1

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <sstream>
@@ -49,6 +50,18 @@ Program small_program() {
     }
 }
 
+/// The same for a tensor core.
+Program small_core_program() {
+    for (std::uint64_t seed = 100;; ++seed) {
+        Program program = RandomPrograms(seed).program();
+        if (!program.residents.empty() && !program.state.empty() && program.arrays &&
+            !program.chains.empty() && !program.initial[MemoryId::Hbm].empty() &&
+            program.instructions.size() > 10) {
+            return program;
+        }
+    }
+}
+
 /// Sets length and checksum of the header to those of the content.
 Bytes sealed(Bytes file) {
     const std::uint64_t length = file.size() - header_bytes;
@@ -65,6 +78,20 @@ TEST_CASE("Programs survive being written and read", "[isa][program_file]") {
     CAPTURE(seed);
     const Program program = RandomPrograms(seed).program();
     CHECK(read_program(file_of(program), "random.tpu") == program);
+}
+
+TEST_CASE("Random programs have tensors that stay in memory on either side", "[isa][program_file]") {
+    std::array<int, resident_side_names.size()> met{};
+    int with_arrays = 0;
+    for (unsigned seed = 1; seed < 60; ++seed) {
+        const Program program = RandomPrograms(seed).program();
+        for (const ResidentTensor& resident : program.residents) {
+            ++met.at(static_cast<std::size_t>(resident.side));
+            with_arrays += program.arrays ? 1 : 0;
+        }
+    }
+    for (const int times : met) CHECK(times >= 3);
+    CHECK(with_arrays >= 2);
 }
 
 TEST_CASE("Programs survive a file on disk", "[isa][program_file]") {
@@ -176,6 +203,43 @@ TEST_CASE("What files have for arrays is a section at the end, in a file of vers
     expected.insert(expected.end(), sections.begin(), sections.end());
     CHECK(file_of(program) == sealed(expected));
     CHECK(read_program(sealed(expected), "arrays.tpu") == program);
+}
+
+TEST_CASE("Tensors that stay in memory are a section at the end, in a file of version 11",
+          "[isa][program_file]") {
+    Program program;
+    program.geometry = {.rows = 8, .columns = 8, .tensor = {.lanes = 8}};
+    program.inputs = {{.name = "x", .shape = {2, 3, 5}}};
+    program.buffers = {{.name = "x", .kind = BufferKind::Input, .address = 0, .bytes = 480}};
+    program.instructions = {Halt{}};
+    const Bytes before = file_of(program);
+    CHECK(before[8] == 8);
+    program.residents = {{.side = ResidentSide::Input,
+                          .number = 0,
+                          .inferences = 4,
+                          .first_row = 258,
+                          .inference_rows = 6,
+                          .panel_rows = 24,
+                          .columns = 5,
+                          .axes = {{.extent = 2, .apart = 7}, {.extent = 3, .apart = 1}}}};
+    const Bytes sections = {'S', 'T', 'A', 'T', 4,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,              //
+                            'F', 'A', 'R', 'R', 4,  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,              // no arrays
+                            'R', 'E', 'S', 'I', 49, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,              //
+                            0,   0,   0,   0,   0,  4, 0, 0, 0, 2, 1, 0, 0, 6, 0, 0, 0,           //
+                            24,  0,   0,   0,   5,  0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 7, 0, 0, 0,  //
+                            3,   0,   0,   0,   1,  0, 0, 0};
+    Bytes expected = before;
+    expected[8] = 11;
+    expected.insert(expected.end(), sections.begin(), sections.end());
+    CHECK(file_of(program) == sealed(expected));
+    CHECK(read_program(sealed(expected), "resident.tpu") == program);
+    const std::size_t side = before.size() + 2 * 16 + 16;
+    expected[side] = 2;
+    CHECK_THROWS_WITH(read_program(sealed(expected), "resident.tpu"),
+                      Contains("byte " + std::to_string(side) + ": the side is 2; it must be 0 or 1"));
+    // Beside arrays, they have their section behind that of the arrays.
+    program.arrays.emplace();
+    CHECK(read_program(file_of(program), "arrays.tpu") == program);
 }
 
 TEST_CASE("Arrays of replicas, and constant outputs, keep to their rules", "[isa][program_file]") {
@@ -490,7 +554,7 @@ TEST_CASE("The tensor core is a section at the end, in a file of version 8", "[i
 }
 
 TEST_CASE("A file cut anywhere is an error", "[isa][program_file]") {
-    const Bytes file = file_of(small_program());
+    const Bytes file = file_of(GENERATE(small_program(), small_core_program()));
     for (std::size_t length = 0; length < file.size(); ++length) {
         const Bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length));
         REQUIRE_THROWS_AS(read_program(cut, "cut.tpu"), ProgramError);
@@ -500,7 +564,7 @@ TEST_CASE("A file cut anywhere is an error", "[isa][program_file]") {
 }
 
 TEST_CASE("A file with a wrong bit is an error", "[isa][program_file]") {
-    Bytes file = file_of(small_program());
+    Bytes file = file_of(GENERATE(small_program(), small_core_program()));
     for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
         const auto mask = static_cast<std::uint8_t>(1U << (bit % 8));
         file[bit / 8] ^= mask;
@@ -512,8 +576,9 @@ TEST_CASE("A file with a wrong bit is an error", "[isa][program_file]") {
 
 TEST_CASE("Every section ends with what it lists: a byte too many is an error", "[isa][program_file]") {
     constexpr std::size_t name_and_length = 12;
-    const Bytes file = file_of(small_program());
-    REQUIRE(read_program(file, "x.tpu") == small_program());
+    const Program program = GENERATE(small_program(), small_core_program());
+    const Bytes file = file_of(program);
+    REQUIRE(read_program(file, "x.tpu") == program);
     std::size_t sections = 0;
     for (std::size_t at = header_bytes; at < file.size(); ++sections) {
         std::uint64_t length = 0;
@@ -533,7 +598,7 @@ TEST_CASE("Every section ends with what it lists: a byte too many is an error", 
 }
 
 TEST_CASE("A forged file is a program that keeps the rules or an error", "[isa][program_file]") {
-    const Bytes file = file_of(small_program());
+    const Bytes file = file_of(GENERATE(small_program(), small_core_program()));
     std::size_t accepted = 0;
     std::size_t rejected = 0;
     for (std::size_t byte = header_bytes; byte < file.size(); ++byte) {
@@ -541,8 +606,8 @@ TEST_CASE("A forged file is a program that keeps the rules or an error", "[isa][
             Bytes forged = file;
             forged[byte] = value;
             try {
-                const Program program = read_program(sealed(forged), "forged.tpu");
-                REQUIRE(file_of(program) == sealed(forged));
+                const Program read = read_program(sealed(forged), "forged.tpu");
+                REQUIRE(file_of(read) == sealed(forged));
                 ++accepted;
             } catch (const ProgramError&) {
                 ++rejected;
@@ -563,10 +628,10 @@ TEST_CASE("Errors of a file name it, the byte, the value and the rule", "[isa][p
     check({}, "0: magic takes 8 bytes; 0 are left");
     check(Bytes(100), "0: not a program file: the first 8 bytes are not those of one");
     Bytes changed = file;
-    changed[8] = 11;
-    check(changed, "8: version is 11; this program reads versions 1 to 10");
+    changed[8] = 12;
+    check(changed, "8: version is 12; this program reads versions 1 to 11");
     changed[8] = 0;
-    check(changed, "8: version is 0; this program reads versions 1 to 10");
+    check(changed, "8: version is 0; this program reads versions 1 to 11");
     changed = file;
     changed.back() = 0x01;
     CHECK_THROWS_WITH(read_program(changed, "x.tpu"),

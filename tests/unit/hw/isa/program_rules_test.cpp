@@ -364,6 +364,101 @@ TEST_CASE("Each rule of a tensor core's program is held", "[isa][rules]") {
     CHECK(of_run([](RunChain& r) { r.results[1] = 5; }) == "chain c has one result");
 }
 
+TEST_CASE("Each rule of a tensor that stays in memory is held", "[isa][rules]") {
+    Program program;
+    program.geometry = {.rows = 8, .columns = 8, .tensor = {.lanes = 8, .cores = 2}};
+    program.batch = 4;
+    program.inferences = 4;
+    program.inputs = {{.name = "x", .shape = {3}}, {.name = "k", .shape = {2, 3, 10}}};
+    program.outputs = {{.name = "new k", .shape = {2, 4, 10}}, {.name = "next x", .shape = {3}}};
+    program.buffers = {
+        {.name = "x", .kind = BufferKind::Input, .address = 0, .bytes = 48},
+        {.name = "new k", .kind = BufferKind::Output, .address = 64, .bytes = 1280},
+        {.name = "k", .kind = BufferKind::Input, .address = 2048, .bytes = 720, .padding = 240},
+        {.name = "next x", .kind = BufferKind::Output, .address = 4096, .bytes = 48}};
+    program.residents = {{.side = ResidentSide::Input,
+                          .number = 1,
+                          .inferences = 2,
+                          .first_row = 5,
+                          .inference_rows = 8,
+                          .panel_rows = 16,
+                          .columns = 10,
+                          .axes = {{.extent = 2, .apart = 4}, {.extent = 3, .apart = 1}}},
+                         {.side = ResidentSide::Output,
+                          .number = 0,
+                          .inferences = 2,
+                          .first_row = 5,
+                          .inference_rows = 8,
+                          .panel_rows = 16,
+                          .columns = 10,
+                          .axes = {{.extent = 8, .apart = 1}}}};
+    const auto rule_with = [&](const auto& change) {
+        Program wrong = program;
+        change(wrong, wrong.residents[0]);
+        try {
+            validate(wrong);
+        } catch (const ProgramError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const std::string of_input = "input 1, which stays in memory: ";
+    CHECK(rule_with([](Program&, ResidentTensor&) {}).empty());
+    CHECK(rule_with([](Program& p, ResidentTensor&) {
+              p.geometry.tensor = {};
+              p.buffers[2].padding = 0;
+          }) == of_input + "only programs for a tensor core keep tensors in memory");
+    CHECK(rule_with([](Program&, ResidentTensor& r) { r.number = 2; }) ==
+          "input 2, which stays in memory: the program has 2 inputs");
+    CHECK(rule_with([](Program& p, ResidentTensor&) { p.residents[1].number = 2; }) ==
+          "output 2, which stays in memory: the program has 2 outputs");
+    CHECK(rule_with([](Program&, ResidentTensor& r) { r.inferences = 0; }) ==
+          of_input + "inferences is 0; it must be at least 1");
+    CHECK(rule_with([](Program&, ResidentTensor& r) { r.axes[0].extent = 0; }) ==
+          of_input + "an axis has 0 rows; it must have at least 1");
+    CHECK(rule_with([](Program&, ResidentTensor& r) { r.columns = 0; }) ==
+          of_input + "its axes and columns have 0 elements; the tensor has 60");
+    CHECK(rule_with([](Program&, ResidentTensor& r) { r.axes.pop_back(); }) ==
+          of_input + "its axes and columns have 20 elements; the tensor has 60");
+    // 2^33 * (2^31 + 1) is 2^33 in 64 bits.
+    CHECK(rule_with([](Program& p, ResidentTensor& r) {
+              p.inputs[1].shape = {1U << 31, 4};
+              r.columns = 1U << 31;
+              r.axes = {{.extent = 4}, {.extent = (1U << 31) + 1}};
+          }) == of_input +
+                    "its axes and columns have 18446744073709551615 elements; the tensor has "
+                    "8589934592");
+    // 2^31 of 2^31 words have 2^64 bytes.
+    CHECK(rule_with([](Program& p, ResidentTensor& r) {
+              p.inputs[1].shape = {1U << 31};
+              r = {.number = 1, .inferences = 1U << 31, .columns = 1U << 31};
+          }) == of_input + "2147483648 inferences of it have more bytes than host memory");
+    CHECK(rule_with([](Program&, ResidentTensor& r) { r.first_row = UINT32_MAX - 8 - 16 - 6; }).empty());
+    CHECK(rule_with([](Program&, ResidentTensor& r) { r.first_row = UINT32_MAX - 8 - 16 - 5; }) ==
+          of_input + "it has rows above 2^32 - 1");
+    CHECK(rule_with([](Program& p, ResidentTensor&) { p.residents.push_back(p.residents[0]); }) ==
+          of_input + "it stays in memory twice");
+    CHECK(rule_with([](Program& p, ResidentTensor& r) {
+              p.state = {{.input = 0, .output = 1}};
+              r = {.number = 0, .columns = 3};
+          }) == "input 0, which stays in memory: it is in a state");
+    CHECK(rule_with([](Program& p, ResidentTensor&) {
+              p.state = {{.input = 0, .output = 1}};
+              p.residents[1] = {.side = ResidentSide::Output, .number = 1, .columns = 3};
+          }) == "output 1, which stays in memory: it is in a state");
+    CHECK(rule_with([](Program& p, ResidentTensor&) { p.buffers[2].padding = 239; }) ==
+          of_input + "2 cores of 480 bytes each; buffer \"k\" has 959");
+    CHECK(rule_with([](Program& p, ResidentTensor&) { p.buffers[2].kind = BufferKind::Exchange; }) ==
+          of_input + "there is no buffer for it");
+    // A program for any number of cores meets them later.
+    program.geometry.tensor.cores = 0;
+    CHECK_NOTHROW(check_cores(program, 2));
+    CHECK_THROWS_MATCHES(check_cores(program, 3), ProgramError,
+                         Message(of_input + "3 cores of 480 bytes each; buffer \"k\" has 960"));
+    CHECK(host_address(program.residents[0], program, 1) == 2048 + 480);
+    CHECK(host_address(program.residents[1], program, 0) == 64);
+}
+
 TEST_CASE("Each rule of a host segment is held", "[isa][rules]") {
     check_broken([](Program& p) { p.host_segments[0].writes.clear(); },
                  "host segment \"s\": it writes no tensor");

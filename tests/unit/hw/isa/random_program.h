@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/conversion.h"
+#include "hw/isa/fields.h"
 #include "hw/isa/instruction.h"
 #include "hw/isa/program.h"
 
@@ -68,6 +69,7 @@ public:
         add_arrays(program);
         for (std::uint64_t i = from(0, 2); i > 0; --i) program.host_operations.push_back({name(), name()});
         add_buffers(program);
+        add_residents(program);
         for (std::uint64_t i = coin() ? 0 : from(0, 2); i > 0; --i) add_segment(program);
         if (program.geometry.has_tensor_core()) {
             for (std::uint64_t i = from(0, 3); i > 0; --i) program.chains.push_back(chain(i));
@@ -418,6 +420,60 @@ private:
             if (program.geometry.has_tensor_core() && coin()) buffer.padding = from(0, 50);
             address = buffer.address + buffer.all_bytes();
             program.buffers.push_back(std::move(buffer));
+        }
+    }
+
+    /// Some of the inputs and outputs that are in no state stay in memory. Their buffers are there, or stand
+    /// behind all others.
+    void add_residents(Program& program) {
+        if (!program.geometry.has_tensor_core() || from(0, 3) == 0) return;
+        for (const ResidentSide side : {ResidentSide::Input, ResidentSide::Output}) {
+            const bool is_input = side == ResidentSide::Input;
+            const std::vector<BorderTensor>& tensors = is_input ? program.inputs : program.outputs;
+            for (std::uint32_t number = 0; number < tensors.size(); ++number) {
+                const bool is_state = std::ranges::any_of(program.state, [&](const StateTensors& state) {
+                    return (is_input ? state.input : state.output) == number;
+                });
+                if (!is_state && from(0, 3) > 0) add_resident(program, side, number, tensors[number]);
+            }
+        }
+    }
+
+    void add_resident(Program& program, ResidentSide side, std::uint32_t number, const BorderTensor& tensor) {
+        ResidentTensor resident{.side = side,
+                                .number = number,
+                                .inferences = number32(1, 3),
+                                .first_row = number32(0, 1U << 31),
+                                .inference_rows = number32(0, 1000)};
+        // The last sizes of the shape are columns, the others are axes.
+        const std::size_t axes = from(0, tensor.shape.size());
+        for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
+            if (i < axes) {
+                resident.axes.push_back({.extent = tensor.shape[i], .apart = number32(0, 1000)});
+            } else {
+                resident.columns *= tensor.shape[i];
+            }
+        }
+        resident.panel_rows =
+            number32(0, (1U << 30) / (1 + resident.columns / program.geometry.tensor.lanes));
+        const BufferKind kind = side == ResidentSide::Input ? BufferKind::Input : BufferKind::Output;
+        const std::uint64_t needed =
+            std::max(program.geometry.tensor.cores, 1U) * resident.words() * word_bytes;
+        const auto has_kind = [&](const HostBuffer& buffer) { return buffer.kind == kind; };
+        while (std::ranges::count_if(program.buffers, has_kind) <= number) {
+            const std::uint64_t end =
+                program.buffers.empty() ? 0
+                                        : program.buffers.back().address + program.buffers.back().all_bytes();
+            if (needed > host_memory_limit - end) return;
+            program.buffers.push_back({.name = name() + "/" + std::to_string(program.buffers.size()),
+                                       .kind = kind,
+                                       .address = end,
+                                       .bytes = needed});
+        }
+        std::uint32_t before = 0;
+        for (const HostBuffer& buffer : program.buffers) {
+            if (has_kind(buffer) && before++ == number && buffer.all_bytes() >= needed)
+                program.residents.push_back(std::move(resident));
         }
     }
 
