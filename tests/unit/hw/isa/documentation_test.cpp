@@ -87,6 +87,7 @@ TEST_CASE("The specification's programs assemble, also from their disassembly", 
     const std::string begin = "```\n.";
     std::size_t programs = 0;
     std::size_t segments = 0;
+    std::size_t residents = 0;
     for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) {
         const std::string example = text.substr(at + 4, text.find("```", at + 4) - at - 4);
         INFO(example);
@@ -94,9 +95,11 @@ TEST_CASE("The specification's programs assemble, also from their disassembly", 
         CHECK(assemble(disassemble(program), "disassembled") == program);
         ++programs;
         segments += program.host_segments.size();
+        residents += program.residents.size();
     }
-    CHECK(programs == 4);
+    CHECK(programs == 5);
     CHECK(segments == 1);
+    CHECK(residents == 2);
 }
 
 namespace {
