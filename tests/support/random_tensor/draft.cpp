@@ -20,6 +20,7 @@ using isa::Register;
 constexpr std::uint64_t output_address = std::uint64_t{1} << 32;
 constexpr std::uint64_t output_bytes = 8192;
 constexpr std::uint64_t input_bytes = 4096;
+constexpr std::uint64_t resident_address = std::uint64_t{1} << 33;
 /// Chains that make the numbers from 0 on.
 constexpr std::uint32_t index_chains = 4;
 
@@ -132,6 +133,7 @@ public:
     }
 
     TensorCase take() {
+        draw_residents();
         for (int i = 0; i < 2; ++i) infeed();
         for (int i = 0; i < 3; ++i) dma(true);
         for (std::uint64_t left = choices_.from(3, 14); left > 0; --left) {
@@ -147,6 +149,47 @@ public:
     }
 
 private:
+    /// Tensors that stay in memory, on either side, in any rows.
+    void draw_residents() {
+        std::uint64_t address = resident_address;
+        for (const isa::ResidentSide side : {isa::ResidentSide::Input, isa::ResidentSide::Output}) {
+            const bool is_input = side == isa::ResidentSide::Input;
+            std::vector<isa::BorderTensor>& borders = is_input ? case_.program.inputs : case_.program.outputs;
+            // There is an output that instructions write.
+            if (!is_input) borders.push_back({.name = "out"});
+            for (std::uint64_t left = choices_.from(0, 2); left > 0; --left) {
+                isa::ResidentTensor resident = random_resident(side);
+                resident.number = static_cast<std::uint32_t>(borders.size());
+                if (resident.end_row(lanes_) > case_.machine.hbm_rows_of_core()) continue;
+                const std::uint64_t elements = resident.words() / resident.inferences;
+                const std::string name = std::string(isa::resident_side_names.at(is_input ? 0 : 1)) +
+                                         std::to_string(borders.size());
+                borders.push_back({.name = name, .shape = {static_cast<std::uint32_t>(elements)}});
+                const std::uint64_t bytes =
+                    case_.machine.cores() * resident.words() * isa::word_bytes + choices_.from(0, 9);
+                case_.program.buffers.push_back(
+                    {.name = name,
+                     .kind = is_input ? isa::BufferKind::Input : isa::BufferKind::Output,
+                     .address = address,
+                     .bytes = bytes});
+                address += bytes + choices_.from(0, 9);
+                case_.program.residents.push_back(std::move(resident));
+            }
+        }
+    }
+
+    isa::ResidentTensor random_resident(isa::ResidentSide side) {
+        isa::ResidentTensor resident{.side = side,
+                                     .inferences = number(1, 3),
+                                     .first_row = number(0, 60),
+                                     .inference_rows = number(0, 20),
+                                     .panel_rows = number(0, 20),
+                                     .columns = columns()};
+        for (std::uint64_t axes = choices_.from(0, 3); axes > 0; --axes)
+            resident.axes.push_back({.extent = number(1, 4), .apart = number(0, 8)});
+        return resident;
+    }
+
     void step() {
         if (case_.machine.cores() > 1 && choices_.chance(10)) return collective();
         const std::uint64_t kind = choices_.from(0, 99);

@@ -119,3 +119,24 @@ TEST_CASE("A core takes programs for its array and its lanes, with rows that it 
     CHECK_THAT(message_of(core + ".buffer in input 0 16\ninfeed in+4 hbm=0 rows=1 columns=4\nhalt"),
                Contains("host bytes 4 to 19 lie in none of the program's buffers"));
 }
+
+TEST_CASE("Tensors that stay lie in the memory of each core", "[hw][tensor_core]") {
+    const std::string declared = core +
+                                 ".input x shape=2x5\n.output y shape=2x5\n.buffer x input 0 80\n"
+                                 ".buffer y output 80 80\n";
+    const auto message = [&](const std::string& resident, const machine::MachineConfig& machine) {
+        return message_of(declared + ".resident " + resident + " columns=5\nhalt", machine);
+    };
+    machine::MachineConfig machine = tests::small_core();
+    CHECK(message("input 0 2 3 hbm=104 panel_rows=20", machine).empty());
+    CHECK(message("input 0 2 3 hbm=105 panel_rows=20", machine) ==
+          "input 0 of the program stays in memory up to high-bandwidth-memory row 128; the machine has 128 "
+          "rows");
+    CHECK(message("output 0 2 3 hbm=4294967272 panel_rows=20", machine) ==
+          "output 0 of the program stays in memory up to high-bandwidth-memory row 4294967295; the machine "
+          "has 128 rows");
+    // A program for any number of cores has a part of the buffer for each.
+    machine.system.chips = 3;
+    CHECK(message("input 0 2 3 hbm=20 panel_rows=20", machine) ==
+          "input 0, which stays in memory: 3 cores of 40 bytes each; buffer \"x\" has 80");
+}

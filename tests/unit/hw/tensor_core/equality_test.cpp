@@ -48,6 +48,13 @@ TEST_CASE("Random programs for tensor cores meet every instruction in all its fo
         const machine::SystemConfig& system = random.machine.system;
         if (random.machine.matrix_unit.arrays > 1) ++met["several arrays"];
         if (system.all_cores() > 1) ++met[system.chips > 1 ? "several chips" : "several cores"];
+        for (const isa::ResidentTensor& resident : random.program.residents) {
+            const bool is_input = resident.side == isa::ResidentSide::Input;
+            ++met[is_input ? "inputs that are there" : "outputs that stay"];
+            if (system.all_cores() > 1) ++met["tensors that stay in several cores"];
+            if (resident.columns > random.machine.vector_unit.lanes) ++met["panels that stay"];
+            if (resident.axes.size() > 1 && resident.inferences > 1) ++met["axes of several inferences"];
+        }
         bool is_ahead = false;
         const isa::Product* last = nullptr;
         for (const isa::Instruction& instruction : random.program.instructions) {
@@ -102,11 +109,29 @@ TEST_CASE("Random programs for tensor cores meet every instruction in all its fo
           "reduce_rows", "reduce_lanes", "transpose", "move_lanes", "collective", "interrupt", "tag"}) {
         often(name, 30);
     }
-    for (const char* const what :
-         {"weights loaded ahead", "transposed weights", "packed weights", "windows", "packed windows",
-          "sums that are added", "sums added to those on their way", "weights that stay", "packed sources",
-          "packed results", "two results", "several chips", "several cores", "several arrays",
-          "chains in place", "several blocks", "blocks", "walks"}) {
+    for (const char* const what : {"weights loaded ahead",
+                                   "transposed weights",
+                                   "packed weights",
+                                   "windows",
+                                   "packed windows",
+                                   "sums that are added",
+                                   "sums added to those on their way",
+                                   "weights that stay",
+                                   "packed sources",
+                                   "packed results",
+                                   "two results",
+                                   "several chips",
+                                   "several cores",
+                                   "several arrays",
+                                   "chains in place",
+                                   "several blocks",
+                                   "blocks",
+                                   "walks",
+                                   "inputs that are there",
+                                   "outputs that stay",
+                                   "tensors that stay in several cores",
+                                   "panels that stay",
+                                   "axes of several inferences"}) {
         often(what, 20);
     }
     for (const int part : {0, 1, 2}) {

@@ -480,6 +480,8 @@ TEST_CASE("Rows lie inside the memories of a tensor core") {
                 "vector-memory rows 255 to 256; the machine has 256");
     CHECK_THROWS_WITH(outputs("infeed in+1598 hbm=0 rows=1 columns=1", {}),
                       Catch::Matchers::Contains("host"));
+    check_wrong(".input x shape=8\n.resident input 0 2 1 hbm=511 columns=4",
+                "input 0 stays in memory up to high-bandwidth-memory row 512; the machine has 512");
 }
 
 TEST_CASE("A program for a tensor core is for no other machine") {
