@@ -1,7 +1,7 @@
 // Removes nodes that change no value: identities, empty borders, 1x1 pooling, every reshape that only dense
 // layers or other reshapes read, and reshapes that only add or remove leading axes of extent 1, where nobody
-// counts the axes. If all readers of an input reshape it in the same way, the input takes that shape; its
-// elements stay in place.
+// counts the axes. If all readers of an input that no output replaces reshape it in the same way, the input takes
+// that shape; its elements stay in place.
 #include "compiler/passes/remove_identities.h"
 
 #include <algorithm>
@@ -133,6 +133,7 @@ ir::Graph remove_identities(ir::Graph graph) {
     for (const ir::ValueId input : graph.inputs) {
         // Another order of axes in the file belongs to the shape.
         if (!graph.values[input].file_axes.empty() || border.is_output(input)) continue;
+        if (ir::is_replaced(graph, input)) continue;  // its shape is that of the output
         if (const auto shape = reshaped_input(graph, readers[input])) {
             graph.values[input].shape = *shape;
             graph.values[input].before.reset();

@@ -8,8 +8,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/text.h"
@@ -81,6 +84,74 @@ TEST_CASE("Each pass keeps the float outputs of random networks of 1 to 6 axes",
         REQUIRE_NOTHROW(passes::check_borders(moved, passes::simplify(moved, check)));
     }
     CHECK(ranks.size() == ir::Shape::most_extents + 1);
+}
+
+namespace {
+
+/// Lengthens inputs by others, between transpositions as exporters write them: each is then a cache.
+ir::Graph with_caches(ir::Graph graph, RandomTensors& random) {
+    const auto append = [&](const char* op, std::vector<ir::NamedAttribute> attributes,
+                            std::vector<ir::ValueId> inputs) {
+        return graph.append(fmt::format("cache{}", graph.nodes.size()), operators::registry().at(op),
+                            std::move(attributes), std::move(inputs));
+    };
+    const std::size_t inputs = graph.inputs.size();
+    for (std::uint32_t i = 0; i < inputs; ++i) {
+        const ir::ValueId input = graph.inputs[i];
+        const std::size_t rank = graph.values[input].shape.rank();
+        if (rank < 2) continue;
+        std::vector<std::int64_t> axes(rank);
+        std::iota(axes.begin(), axes.end(), 0);
+        for (std::size_t axis = 1; axis < rank; ++axis) {
+            const auto other = random.between(1, static_cast<std::uint32_t>(rank - 1));
+            std::swap(axes[axis], axes[other]);
+        }
+        std::vector<std::int64_t> inverse(rank);
+        for (std::size_t axis = 0; axis < rank; ++axis)
+            inverse[static_cast<std::size_t>(axes[axis])] = static_cast<std::int64_t>(axis);
+        const ir::ValueId moved = append("transpose", {{"permutation", axes}}, {input});
+        const ir::Shape& shape = graph.values[moved].shape;
+        std::vector<std::uint32_t> extents(shape.extents().begin(), shape.extents().end());
+        const std::uint32_t axis = random.between(1, static_cast<std::uint32_t>(rank - 1));
+        extents[axis] = random.between(1, 3);
+        const ir::ValueId added =
+            graph.add_input(fmt::format("new{}", i), ir::Shape(std::span<const std::uint32_t>(extents)));
+        const ir::ValueId longer = append("concat", {{"axis", std::int64_t{axis}}}, {moved, added});
+        const ir::ValueId back = append("transpose", {{"permutation", inverse}}, {longer});
+        if (random.between(0, 1) == 0) graph.outputs.push_back(append("relu", {}, {longer}));
+        graph.caches.push_back({.input = i, .output = static_cast<std::uint32_t>(graph.outputs.size())});
+        graph.outputs.push_back(back);
+    }
+    return graph;
+}
+
+}  // namespace
+
+TEST_CASE("Passes keep the order of axes of caches, and what random networks compute of them",
+          "[compiler][passes][ranks]") {
+    constexpr std::uint32_t first_seed = 38001;
+    std::uint32_t caches = 0;
+    for (std::uint32_t seed = first_seed; seed < first_seed + tests::random_runs(500); ++seed) {
+        RandomTensors random(seed, RandomTensors::Operators::Smooth);
+        const ir::Graph graph = with_caches(random.draw(), random);
+        const Tensors inputs = inputs_for(graph, random);
+        INFO("seed " << seed << "\n" << ir::to_text(graph));
+        const Tensors expected = tests::run_in_file_order(graph, inputs, inferences);
+        const auto check = [&](std::string_view pass, const ir::Graph& after) {
+            INFO("after " << pass << "\n" << ir::to_text(after));
+            REQUIRE(after.caches == graph.caches);
+            REQUIRE(ir::find_fault(after).value_or("none") == "none");
+            constexpr double rounding = 2e-3;
+            REQUIRE(first_difference(expected, tests::run_in_file_order(after, inputs, inferences),
+                                     rounding) == "");
+        };
+        REQUIRE(ir::find_fault(graph).value_or("none") == "none");
+        const ir::Graph moved = passes::ready_for_run(graph);
+        check("ready_for_run", moved);
+        check("simplify", passes::simplify(moved, check));
+        caches += static_cast<std::uint32_t>(graph.caches.size());
+    }
+    CHECK(caches >= tests::random_share(400));
 }
 
 TEST_CASE("Each pass keeps the integer outputs of random networks of 1 to 6 axes",
