@@ -412,6 +412,78 @@ TEST_CASE("State is pairs of an input and the output that replaces it", "[compil
     CHECK(ir::find_fault(broken) == "a state is of inputs or outputs that the network does not have");
 }
 
+TEST_CASE("A cache is an output longer than its input along one axis, or begins", "[compiler][ir]") {
+    const std::string text =
+        "graph \"g\"\ninputs %0, %1, %2\noutputs %3, %4, %5\nstate %2 -> %5\ncache %0 -> %4\n"
+        "cache nothing -> %3\n"
+        "%0 float32 1x2x3 \"a\"\n%1 float32 1x2x1 \"b\"\n%2 float32 1x2 \"s\"\n%3 float32 1x2x4 \"c\"\n"
+        "%4 float32 1x2x4 \"d\"\n%5 float32 1x2 \"t\"\n"
+        "%3 = concat(%1, %0) \"c\" {axis 2}\n%4 = concat(%0, %1) \"d\" {axis 2}\n"
+        "%5 = word_chain(%2) \"t\" {steps [\"negate 0\"]}\n";
+    const ir::Graph graph = read(text);
+    CHECK(ir::to_text(graph) == text);
+    CHECK(graph.caches ==
+          std::vector<ir::Graph::Cache>{{.input = 0U, .output = 1}, {.input = {}, .output = 0}});
+    for (const ir::ValueId input : {0U, 2U}) CHECK(ir::is_replaced(graph, input));
+    for (const ir::ValueId other : {1U, 3U, 4U}) CHECK_FALSE(ir::is_replaced(graph, other));
+    const auto error = [&](const std::string& part, const std::string& by) {
+        return error_of(replaced(text, part, by));
+    };
+    CHECK(error("cache %0 -> %4", "cache %3 -> %4") ==
+          "net.txt:5:8: \"3\": it must be the number of an input of the network");
+    CHECK(error("cache %0 -> %4", "cache %0 -> %1") ==
+          "net.txt:5:14: \"1\": it must be the number of an output of the network");
+    CHECK(error("cache %0 -> %4", "cache no -> %4") == "net.txt:5:7: \"no\": it must be '%'");
+    CHECK(error("cache nothing -> %3", "cache nothing %3") == "net.txt:6:15: \"%\": it must be ->");
+    const std::string of_d = "net.txt: cache of output %4 \"d\": ";
+    const std::string only_one = "an input and an output may be of one cache or state only";
+    CHECK(error("nothing -> %3", "nothing -> %4") == of_d + only_one);
+    CHECK(error("nothing -> %3", "nothing -> %5") == "net.txt: cache of output %5 \"t\": " + only_one);
+    CHECK(error("nothing -> %3", "%0 -> %3") == "net.txt: cache of output %3 \"c\": " + only_one);
+    CHECK(error("nothing -> %3", "%2 -> %3") == "net.txt: cache of output %3 \"c\": " + only_one);
+    // As long; longer along two axes; shorter; of another rank.
+    for (const char* const shape : {"1x2x4", "1x1x3", "1x2x5", "1x8"}) {
+        ir::Graph other = graph;
+        const ir::Graph shaped =
+            read("graph \"g\"\ninputs %0\noutputs %0\n%0 float32 " + std::string(shape) + " \"a\"\n");
+        other.values[0].shape = shaped.values[0].shape;
+        CHECK(ir::find_fault(other) ==
+              "cache of output %4 \"d\": it must have the input's shape, but be longer along one axis");
+    }
+    // Both have the order of axes and the number format of the file.
+    CHECK(error("\"d\"", "\"d\" axes [0, 2, 1]") ==
+          of_d + "it must have the order of axes that it has in the file, and no inferences may share it");
+    const std::string of_input =
+        of_d +
+        "its input must have the same number format and the order of axes that it has in the file, and "
+        "no inferences may share it";
+    CHECK(error("\"a\"", "\"a\" axes [0, 2, 1]") == of_input);
+    CHECK(error("\"a\"", "\"a\" file float16") == of_input);
+    CHECK(error("\"a\"", "\"a\" shared") == of_input);
+    ir::Graph broken = graph;
+    broken.caches.front().output = 3;
+    CHECK(ir::find_fault(broken) == "a cache is of inputs or outputs that the network does not have");
+    broken.caches.front() = {.input = 3U, .output = 0};
+    CHECK(ir::find_fault(broken) == "a cache is of inputs or outputs that the network does not have");
+    const std::string all_share =
+        "graph \"g\"\ninputs %0\noutputs %1\ncache nothing -> %1\n%0 float32 2x3 \"a\" shared\n"
+        "%1 float32 2x3 \"b\"\n%1 = word_chain(%0) \"b\" {steps [\"negate 0\"]}\n";
+    CHECK(error_of(all_share) ==
+          "net.txt: cache of output %1 \"b\": it must have the order of axes that it has in the file, and no "
+          "inferences may share it");
+}
+
+TEST_CASE("One axis may be longer, and all others are equal", "[compiler][ir]") {
+    using ir::Shape;
+    CHECK(ir::longer_axis(Shape{1, 2, 3}, Shape{1, 2, 4}) == 2U);
+    CHECK(ir::longer_axis(Shape{1, 2, 3}, Shape{5, 2, 3}) == 0U);
+    for (const Shape& other :
+         {Shape{1, 2, 3}, Shape{1, 2, 2}, Shape{1, 3, 4}, Shape{1, 1, 4}, Shape{1, 2}, Shape{1, 2, 3, 1}}) {
+        CHECK_FALSE(ir::longer_axis(Shape{1, 2, 3}, other));
+    }
+    CHECK_FALSE(ir::longer_axis(Shape{}, Shape{}));
+}
+
 TEST_CASE("Values in files may be of other number formats than in the graph", "[compiler][ir]") {
     const std::string text =
         "graph \"g\"\ninputs %0\noutputs %1\n%0 int32 1x2 \"x\" file uint32\n"
@@ -600,11 +672,13 @@ TEST_CASE("The rounding of a node is a name, or in older texts a number", "[comp
     }
 }
 
-TEST_CASE("Drawn graphs with computed weights, state, shared values and orders of sums read back equal",
-          "[compiler][ir]") {
+TEST_CASE(
+    "Drawn graphs with computed weights, state, caches, shared values and orders of sums read back equal",
+    "[compiler][ir]") {
     const ir::OperatorSet& all = operators::registry();
     std::uint32_t divided = 0;
     std::uint32_t with_state = 0;
+    std::uint32_t with_cache = 0;
     std::uint32_t combined = 0;
     for (std::uint32_t seed = 0; seed < tests::random_runs(200); ++seed) {
         INFO("seed " << seed);
@@ -661,6 +735,18 @@ TEST_CASE("Drawn graphs with computed weights, state, shared values and orders o
                 {.input = i, .output = static_cast<std::uint32_t>(graph.outputs.size() - 1)});
             ++with_state;
         }
+        // Inputs of no state get longer.
+        for (std::uint32_t i = 0; i < inputs; ++i) {
+            const bool has_batch = graph.values[graph.inputs[i]].has_batch();
+            if (!has_batch || ir::is_replaced(graph, graph.inputs[i]) || parts.number(0, 2) > 0) continue;
+            const ir::ValueId longer = graph.append("longer", all.at("concat"), {{"axis", std::int64_t{1}}},
+                                                    {graph.inputs[i], any()});
+            ir::Graph::Cache cache{.input = {}, .output = static_cast<std::uint32_t>(graph.outputs.size())};
+            if (parts.number(0, 3) > 0) cache.input = i;
+            graph.outputs.push_back(longer);
+            graph.caches.push_back(cache);
+            ++with_cache;
+        }
         if (graph.values[graph.outputs.front()].constant) continue;
         REQUIRE(ir::find_fault(graph).value_or("none") == "none");
         const std::string text = ir::to_text(graph);
@@ -670,5 +756,6 @@ TEST_CASE("Drawn graphs with computed weights, state, shared values and orders o
     }
     CHECK(divided >= tests::random_share(100));
     CHECK(with_state >= tests::random_share(20));
+    CHECK(with_cache >= tests::random_share(20));
     CHECK(combined >= tests::random_share(50));
 }
