@@ -186,9 +186,10 @@ inline void draw_limits(std::mt19937& random, tensor_core::Network& network) {
     for (tensor_core::Tensor& tensor : network.tensors) tensor.may_stay = random() % 4 > 0;
 }
 
-/// Any mapping that could be chosen, and others.
-inline tensor_core::Mapping random_mapping(std::mt19937& random, std::uint32_t batch, std::size_t steps) {
-    tensor_core::Mapping mapping{.images = 1 + random() % batch, .segments = {}};
+/// Any mapping that could be chosen, and others. With caches, all images of a batch are there at once.
+inline tensor_core::Mapping random_mapping(std::mt19937& random, std::uint32_t batch, std::size_t steps,
+                                           bool has_caches) {
+    tensor_core::Mapping mapping{.images = has_caches ? batch : 1 + random() % batch, .segments = {}};
     for (std::uint32_t first = 0; first < steps;) {
         std::uint64_t images = 1 + random() % mapping.images;
         while (mapping.images % images != 0) --images;
@@ -220,7 +221,7 @@ inline DrawnProgram random_program(std::mt19937& random, const ir::Graph& graph,
     tensor_core::Network network =
         tensor_core::make_network(random() % 2 == 0 ? prepared : graph, machine, 1, form);
     const tensor_core::Mapping mapping =
-        random_mapping(random, batches.batch / machine.cores(), network.steps.size());
+        random_mapping(random, batches.batch / machine.cores(), network.steps.size(), !graph.caches.empty());
     tensor_core::Network limited = network;
     draw_limits(random, limited);
     DrawnProgram drawn{.program = tensor_core::map_program(limited, machine, mapping, batches, true).program};

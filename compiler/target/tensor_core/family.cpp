@@ -101,10 +101,15 @@ Combined combine_where_faster(const ir::Graph& apart, const machine::MachineConf
     return combined;
 }
 
+/// All images of a batch are there at once where caches are, and go through the steps in smaller numbers.
+std::uint64_t images_at_once(const Mapping& mapping) {
+    return mapping.segments.size() == 1 ? mapping.segments.front().images : mapping.images;
+}
+
 mapping::Choice images_at_a_time(const MappedGraph& mapped) {
     mapping::Choice choice{.of = "images at a time"};
     for (const auto& [mapping, cycles] : mapped.chosen.alternatives) {
-        choice.alternatives.push_back({.name = std::to_string(mapping.images),
+        choice.alternatives.push_back({.name = std::to_string(images_at_once(mapping)),
                                        .cycles = cycles,
                                        .detail = to_text(mapping, mapped.network),
                                        .chosen = mapping == mapped.chosen.mapping});
@@ -120,6 +125,15 @@ void check_steps(const ir::Graph& graph, const machine::MachineConfig& machine,
         throw ModelError(
             fmt::format("{}: batch is {}; it has caches, which are those of the {} inferences of one batch",
                         graph.name, batches.batch, batches.inferences));
+    }
+    for (const ir::Graph::Cache& cache : graph.caches) {
+        if (!cache.input) continue;
+        const ir::Value& before = graph.values[graph.inputs[*cache.input]];
+        const ir::Value& after = graph.values[graph.outputs[cache.output]];
+        if (before.type == after.type) continue;
+        throw ModelError(fmt::format("{}: a cache has one number format; input {} is {}, and output {} {}",
+                                     graph.name, before.name, name_of(before.type), after.name,
+                                     name_of(after.type)));
     }
     if (graph.state.empty() && graph.replicas == 1) return;
     if (graph.replicas != machine.cores()) {
@@ -168,7 +182,7 @@ mapping::Compiled compile(const ir::Graph& original, const machine::MachineConfi
         compiled.choices.push_back(images_at_a_time(combined.mapped));
     }
     const std::uint64_t at_a_time =
-        std::min<std::uint64_t>(combined.mapped.chosen.mapping.images * cores, batch);
+        std::min<std::uint64_t>(images_at_once(combined.mapped.chosen.mapping) * cores, batch);
     compiled.program = std::move(combined.mapped.chosen.program);
     compiled.batch = {.images = batch, .at_a_time = at_a_time, .that_fit = at_a_time};
     return compiled;
