@@ -6,13 +6,17 @@
 #include <limits>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
+#include "base/message_text.h"
 #include "hw/core/edge_tpu_core.h"
 #include "hw/core/stuck.h"
 #include "hw/core/tensor_core.h"
 #include "hw/core/tpu_v1_core.h"
 #include "hw/isa/assembly.h"
 #include "hw/isa/footprint.h"
+#include "hw/isa/instruction.h"
+#include "hw/isa/program.h"
 
 namespace systole::hw {
 
@@ -99,7 +103,8 @@ void Core::fail(const OrderViolation& violation) const {
 }
 
 void Core::fail(const InstructionError& error) const {
-    fail(error.number, fmt::format("instruction {}: {}", describe(error.number), error.what()));
+    fail(error.number,
+         fmt::format("{}instruction {}: {}", layer_of(error.number), describe(error.number), error.what()));
 }
 
 void Core::fail_in_sequencer(const isa::ProgramError& error) const {
@@ -132,6 +137,17 @@ std::vector<TracedQueue> Core::traced_queues() const {
 
 std::string Core::describe(InstructionNumber number) const {
     return fmt::format("{} ({})", number, isa::to_string(program_.instructions.at(number)));
+}
+
+std::string Core::layer_of(InstructionNumber number) const {
+    if (program_.layers.empty()) return {};
+    for (InstructionNumber before = number; before > 0; --before) {
+        const auto* const tag = std::get_if<isa::DebugTag>(&program_.instructions[before - 1]);
+        if (tag != nullptr && tag->tag != 0)
+            return fmt::format("layer {}, ", in_quotes(isa::layer_name(program_, tag->tag)));
+        if (tag != nullptr) break;
+    }
+    return {};
 }
 
 std::string Core::describe_other(InstructionNumber number) const {

@@ -132,6 +132,8 @@ protected:
 private:
     /// The same for an instruction that a message names beside its own: with the line, if there is one.
     std::string describe_other(InstructionNumber number) const;
+    /// The layer that an instruction works for, with a comma behind it; nothing if the program names none.
+    std::string layer_of(InstructionNumber number) const;
     /// The rows that two unordered instructions both touch, in words.
     std::string conflict(InstructionNumber earlier, InstructionNumber later) const;
 

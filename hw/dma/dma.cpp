@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <variant>
 
+#include "hw/common/order_checker.h"
 #include "hw/common/tag_extension.h"
 #include "hw/isa/encoding.h"
 #include "hw/isa/instruction.h"
@@ -120,8 +121,7 @@ std::vector<std::uint64_t> Dma::gathered_rows(const isa::GatherRows& gather, con
         for (std::uint64_t i = 0; i < gather.rows; ++i)
             rows.push_back(first + gather.hbm_row + isa::gathered_row(gather, i, indices[i]));
     } catch (const isa::ProgramError& error) {
-        throw isa::ProgramError(fmt::format("instruction {} ({}): {}", command.number,
-                                            isa::mnemonic(command.bound.instruction), error.what()));
+        throw InstructionError(command.number, error.what());
     }
     return rows;
 }
