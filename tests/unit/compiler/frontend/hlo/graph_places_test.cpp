@@ -1,5 +1,6 @@
 // Instructions of HLO that move elements or take computed places, as graphs of words, against plain loops.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -25,6 +26,13 @@ public:
         return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
     }
     bool is(std::int64_t one_of) { return number(1, one_of) == 1; }
+    /// A place from `low` to `high`, and at times one as far away as 32 bits allow.
+    std::int64_t place(std::int64_t low, std::int64_t high) {
+        constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min();
+        constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+        if (!is(8)) return number(low, high);
+        return is(2) ? number(least, least + 5) : number(most - 5, most);
+    }
     Extents extents(std::int64_t rank, std::int64_t most) {
         Extents drawn;
         for (std::int64_t i = 0; i < rank; ++i) drawn.push_back(number(1, most));
@@ -408,7 +416,7 @@ TEST_CASE("Dynamic slices and their updates are moved inside of the array", "[hl
         Extents start;
         for (const std::int64_t extent : array.dimensions) {
             sizes.push_back(draw.number(1, extent));
-            start.push_back(draw.number(-3, 8));
+            start.push_back(draw.place(-3, 8));
         }
         const Plain update = draw.array(sizes);
         const bool is_known = draw.is(4);
@@ -461,10 +469,25 @@ bool has(const Extents& axes, std::size_t axis) {
     return std::ranges::find(axes, static_cast<std::int64_t>(axis)) != axes.end();
 }
 
+/// A type of indices, with its smallest and its largest number.
+struct IndexType {
+    const char* name = "s32";
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+};
+constexpr std::array<IndexType, 6> index_types{
+    {{"s32", -(std::int64_t{1} << 31), (std::int64_t{1} << 31) - 1},
+     {"u32", 0, (std::int64_t{1} << 32) - 1},
+     {"s16", -32768, 32767},
+     {"u16", 0, 65535},
+     {"s8", -128, 127},
+     {"u8", 0, 255}}};
+
 /// What gather and scatter have in common: an operand, indices, and windows of the operand.
 struct Indexing {
     Plain operand;
     Plain indices;
+    IndexType index_type;
     std::int64_t vector_axis = 0;
     Extents mapped;         ///< axes of the operand, by the numbers of an index vector
     Extents operand_batch;  ///< as many as index_batch
@@ -510,8 +533,12 @@ struct Indexing {
             dimensions.insert(dimensions.begin() + vector_axis, static_cast<std::int64_t>(mapped.size()));
             for (std::int64_t& axis : index_batch) axis += axis >= vector_axis ? 1 : 0;
         }
-        indices =
-            plain(dimensions, [&](const Extents&) { return static_cast<std::uint32_t>(draw.number(-1, 4)); });
+        index_type = index_types.at(static_cast<std::size_t>(draw.number(0, index_types.size() - 1)));
+        indices = plain(dimensions, [&](const Extents&) {
+            // At times the type's ends.
+            if (draw.is(8)) return static_cast<std::uint32_t>(draw.is(2) ? index_type.low : index_type.high);
+            return static_cast<std::uint32_t>(std::max<std::int64_t>(draw.number(-2, 5), index_type.low));
+        });
     }
 
     /// The place in the operand where the window of an index begins, not yet inside of it.
@@ -521,7 +548,9 @@ struct Indexing {
             Extents at = batch_index;
             if (vector_axis < static_cast<std::int64_t>(indices.dimensions.size()))
                 at.insert(at.begin() + vector_axis, static_cast<std::int64_t>(i));
-            place[static_cast<std::size_t>(mapped[i])] = static_cast<std::int32_t>(indices.at(at));
+            const std::uint32_t word = indices.at(at);
+            place[static_cast<std::size_t>(mapped[i])] =
+                index_type.low < 0 ? std::int64_t{static_cast<std::int32_t>(word)} : std::int64_t{word};
         }
         for (std::size_t i = 0; i < operand_batch.size(); ++i) {
             const std::int64_t axis = index_batch[i] - (index_batch[i] > vector_axis ? 1 : 0);
@@ -595,7 +624,8 @@ TEST_CASE("Gathers of all layouts take the windows that their indices name", "[h
         HloModule module;
         HloComputation entry = module.computation("main");
         const std::int64_t operand = entry.parameter(shape_text("s32", indexing.operand.dimensions));
-        const std::int64_t indices = entry.parameter(shape_text("s32", indexing.indices.dimensions));
+        const std::int64_t indices =
+            entry.parameter(shape_text(indexing.index_type.name, indexing.indices.dimensions));
         entry.add("gather", shape_text("s32", expected.dimensions), {operand, indices});
         auto& numbers = *entry.last().mutable_gather_dimension_numbers();
         for (const std::int64_t axis : offsets) numbers.add_offset_dims(axis);
@@ -662,7 +692,8 @@ TEST_CASE("Scatters of all layouts combine with what is there, in the order of t
         }
         HloComputation entry = module.computation("main");
         const std::int64_t operand = entry.parameter(shape_text("s32", indexing.operand.dimensions));
-        const std::int64_t indices = entry.parameter(shape_text("s32", indexing.indices.dimensions));
+        const std::int64_t indices =
+            entry.parameter(shape_text(indexing.index_type.name, indexing.indices.dimensions));
         const std::int64_t update = entry.parameter(shape_text("s32", updates.dimensions));
         entry.add("scatter", shape_text("s32", expected.dimensions), {operand, indices, update}, {called});
         auto& numbers = *entry.last().mutable_scatter_dimension_numbers();
