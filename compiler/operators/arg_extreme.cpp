@@ -8,6 +8,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/axis_lines.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/ordered_words.h"
 #include "compiler/operators/quantizer.h"
 
 namespace systole::operators {
@@ -112,6 +113,13 @@ Placement ArgExtreme::placement() const {
 
 void ArgExtreme::quantize(const ir::Node& node, Quantizer& quantizer) const {
     quantizer.add_real(node);
+}
+
+void ArgExtreme::to_words(const ir::Node& node, WordsBuilder& builder) const {
+    const std::size_t axis = axis_of_attribute(builder.view(node));
+    const ir::ValueId ordered = ordered_behind_nan(builder, builder.input_of(node), largest_, axis);
+    const ir::ValueId found = largest_in_lines(builder, ordered, axis, node.integer("last") != 0);
+    builder.set(node.output(), builder.reshape(found, builder.view(node).output().shape));
 }
 
 void ArgExtreme::compute(const TensorCall& call) const {

@@ -20,6 +20,8 @@ public:
     std::optional<PermutedNode> permuted(const ir::NodeView& node,
                                          std::span<const std::uint32_t> axes) const override;
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
+    bool takes_words() const override { return true; }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override;
     void compute(const TensorCall& call) const override;
 
 protected:

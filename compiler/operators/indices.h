@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "compiler/operators/axis_lines.h"
 #include "compiler/operators/operator.h"
 
 /// Operators that find places in a tensor by numbers of another one: indices along its axes.
@@ -53,18 +52,5 @@ std::optional<std::vector<std::int32_t>> known_indices(const ir::Value& value);
 std::optional<std::uint64_t> indexed_bytes(const ir::NodeView& node, std::size_t input);
 /// Throws ModelError unless indices are integers.
 void check_index_type(const ir::Value& indices);
-
-/// The elements of lines at computed indices, [1][count], as a `gather` of whole rows: the result is
-/// [1][outer][index][inner], with as many axes as a gather gives it. An index outside of its line becomes -1
-/// if the table has several lines: no row has that number, and the machine reports it.
-ir::ValueId rows_at_indices(const ir::Node& node, WordsBuilder& builder, ir::ValueId input,
-                            const AxisLines& lines, ir::ValueId indices);
-
-/// The elements of lines at computed indices, [1][outer][index][inner], whose shape is [1][outer or
-/// 1][count][1][inner or 1]. A machine that computes in words addresses no memory by data: all elements of a
-/// line are compared with each index, and `or` keeps all bits of the one that it names. An index outside of
-/// the line gives 0. Throws ModelError with the node if there is too much to compare.
-ir::ValueId words_at_indices(const ir::Node& node, WordsBuilder& builder, ir::ValueId input,
-                             const AxisLines& lines, ir::ValueId indices);
 
 }  // namespace systole::operators

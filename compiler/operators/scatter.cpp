@@ -12,6 +12,7 @@
 #include "base/fixed_point.h"
 #include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/index_words.h"
 #include "compiler/operators/indices.h"
 #include "compiler/operators/integer_types.h"
 
@@ -20,6 +21,13 @@ namespace {
 
 constexpr const char* reduction_name = "reduction";
 constexpr std::string_view replaces = "none";
+
+// The axes of words: [1][outer][update][element of a line][inner].
+constexpr std::size_t word_rank = 5;
+constexpr std::size_t update_axis = 2;
+constexpr std::size_t element_axis = 3;
+/// The number of an update that is none: -1.
+constexpr std::uint32_t no_update = ~std::uint32_t{0};
 
 /// What an update and the number that is there become. Integers wrap around.
 float scattered_sum(float a, float b) {
@@ -44,6 +52,8 @@ struct ScatterReduction {
     std::string_view onnx_name;
     Combine<float> on_floats = nullptr;
     Combine<std::int32_t> on_integers = nullptr;
+    systole::Reduction float_words = systole::Reduction::Or;
+    systole::Reduction integer_words = systole::Reduction::Or;
 };
 
 template <typename Number>
@@ -57,10 +67,13 @@ Number scattered_minimum(Number a, Number b) {
 
 constexpr std::array<ScatterReduction, 5> scatter_reductions{{
     {replaces, "none"},
-    {"add", "add", scattered_sum, scattered_sum},
-    {"multiply", "mul", scattered_product, scattered_product},
-    {"maximum", "max", scattered_maximum<float>, scattered_maximum<std::int32_t>},
-    {"minimum", "min", scattered_minimum<float>, scattered_minimum<std::int32_t>},
+    {"add", "add", scattered_sum, scattered_sum, systole::Reduction::Sum, systole::Reduction::SumInt},
+    {"multiply", "mul", scattered_product, scattered_product, systole::Reduction::Product,
+     systole::Reduction::ProductInt},
+    {"maximum", "max", scattered_maximum<float>, scattered_maximum<std::int32_t>, systole::Reduction::Maximum,
+     systole::Reduction::MaximumInt},
+    {"minimum", "min", scattered_minimum<float>, scattered_minimum<std::int32_t>, systole::Reduction::Minimum,
+     systole::Reduction::MinimumInt},
 }};
 
 const ScatterReduction& scatter_reduction_of(const ir::Node& node) {
@@ -168,6 +181,55 @@ void ScatterOperator::compute(const TensorCall& call) const {
             narrow(there, tensor.type, to);
         }
     }
+}
+
+/// All elements of a line are compared with the place of each update. With a reduction, the updates of an
+/// element become one, in the order of `word_reduce`, and then it and the element; else the last one stays.
+void ScatterOperator::to_words(const ir::Node& node, WordsBuilder& builder) const {
+    const UpdateWords words = update_words(node, builder);
+    const AxisLines& lines = words.lines;
+    const ir::ValueId input = builder.input_of(node, 0);
+    const DataType type = builder.value(input).type;
+    const std::size_t updates = builder.shape_of(words.updates)[update_axis];
+    check_compared(node, std::uint64_t{lines.outer} * lines.count * lines.inner, updates);
+    const auto extent = [](std::size_t count) { return static_cast<std::uint32_t>(count); };
+    const ir::ValueId target =
+        builder.reshape(input, {1, extent(lines.outer), 1, extent(lines.count), extent(lines.inner)});
+    const ir::ValueId elements = numbers_along(builder, word_rank, element_axis, lines.count);
+    const ScatterReduction& reduction = scatter_reduction_of(node);
+    ir::ValueId result = 0;
+    if (reduction.name == replaces) {
+        const ir::ValueId numbers = numbers_along(builder, word_rank, update_axis, updates);
+        const ir::ValueId there = builder.chain_as(
+            DataType::Int32, {words.places, elements, numbers}, [](std::span<const Word> in) {
+                return select(apply(WordOperation::EqualInt, {in[0], in[1]}), in[2],
+                              constant_word(in[0].steps(), no_update));
+            });
+        const ir::ValueId last = builder.reduce(systole::Reduction::MaximumInt, there, {update_axis});
+        const ir::ValueId alone =
+            builder.chain_as(DataType::Int32, {last, numbers, words.updates}, [](std::span<const Word> in) {
+                return select(apply(WordOperation::EqualInt, {in[0], in[1]}), in[2],
+                              constant_word(in[0].steps(), 0));
+            });
+        const ir::ValueId update = builder.reduce(systole::Reduction::Or, alone, {update_axis});
+        result = builder.chain_as(type, {last, target, update}, [](std::span<const Word> in) {
+            const Word none = constant_word(in[0].steps(), no_update);
+            return select(apply(WordOperation::EqualInt, {in[0], none}), in[1], in[2]);
+        });
+    } else {
+        const bool is_real = type == DataType::Float32;
+        const systole::Reduction combines = is_real ? reduction.float_words : reduction.integer_words;
+        const ir::ValueId alone =
+            builder.chain_as(type, {words.places, elements, words.updates}, [&](std::span<const Word> in) {
+                return select(apply(WordOperation::EqualInt, {in[0], in[1]}), in[2],
+                              constant_word(in[0].steps(), neutral_word(combines)));
+            });
+        const ir::ValueId update = builder.reduce(combines, alone, {update_axis});
+        result = builder.chain_as(type, {target, update}, [&](std::span<const Word> in) {
+            return apply(operation_of(combines), {in[0], in[1]});
+        });
+    }
+    builder.set(node.output(), builder.reshape(result, builder.view(node).output().shape));
 }
 
 ir::LayerKey onnx_scatter_key() {

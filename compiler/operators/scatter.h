@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/operators/axis_lines.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::operators {
@@ -18,8 +19,8 @@ public:
     const std::vector<ir::AttributeDeclaration>& attributes() const override;
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     DataType result_type(const ir::NodeView& node) const override { return node.input(0).type; }
-    /// So that the refusal names the operator, and not its indices.
     bool takes_words() const override { return true; }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override;
     Placement placement() const override;
     void check_types(const ir::NodeView& node) const override;
     void compute(const TensorCall& call) const override;
@@ -36,6 +37,14 @@ protected:
     /// outside.
     virtual std::vector<std::size_t> places(const ir::NodeView& node,
                                             std::span<const std::int32_t> indices) const = 0;
+
+    /// The updates in words, as they lie beside the lines of the tensor.
+    struct UpdateWords {
+        AxisLines lines;          ///< of the tensor
+        ir::ValueId places = 0;   ///< along the lines, checked: [1][outer or 1][count][1][inner or 1]
+        ir::ValueId updates = 0;  ///< [1][outer][count][1][inner]
+    };
+    virtual UpdateWords update_words(const ir::Node& node, WordsBuilder& builder) const = 0;
 
 private:
     std::vector<ir::AttributeDeclaration> attributes_;

@@ -16,8 +16,8 @@ struct IndexBounds {
     std::int64_t most = 0;
     ir::NodeId node = 0;
 };
-/// Those of all nodes that find single places along an axis. A machine that compares indices with places
-/// finds nothing at others, and says nothing; so they are checked before a run.
+/// Those of all nodes that find single places along an axis. They are checked before a run, whose message can
+/// name the file; indices that the network computes are checked when it runs.
 std::vector<IndexBounds> index_bounds(const ir::Graph& graph);
 
 }  // namespace systole::reference

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "compiler/ir/model_error.h"
-#include "compiler/operators/axis_lines.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/index_words.h"
 #include "compiler/operators/indices.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/quantizer.h"
@@ -168,11 +168,37 @@ public:
     std::size_t slice() const { return product(end(), shape_.rank()); }
     /// The elements that indices name. Fails if one is outside.
     std::vector<std::size_t> places(std::span<const std::int32_t> indices) const {
-        return tuple_places(shape_, {.first = axis_, .count = axes(), .counts_from_end = counts_from_end_},
-                            indices);
+        return tuple_places(shape_, indexed(), indices);
+    }
+    /// The numbers of the slices that make up the result, among all slices of the input: [1][slice]. One
+    /// table's rows are read by its own indices: the machine refuses what is outside. Else that could be a
+    /// slice of a neighbour, and the indices are checked by themselves.
+    ir::ValueId row_words(const ir::Node& node, WordsBuilder& builder, ir::ValueId indices) const {
+        const auto extent = [](std::size_t count) { return static_cast<std::uint32_t>(count); };
+        const std::size_t tables = batch() * outer();
+        if (axes() == 1 && tables == 1) {
+            return builder.reshape(counted_indices(node, builder, indices, elements()),
+                                   {1, extent(builder.shape_of(indices).elements())});
+        }
+        ir::ValueId rows = tuple_words(node, builder, indices, shape_, indexed());
+        if (tables == 1) return rows;
+        std::vector<std::int32_t> first(tables);
+        for (std::size_t i = 0; i < tables; ++i) first[i] = static_cast<std::int32_t>(i * elements());
+        const ir::ValueId tables_begin =
+            builder.integers("tables", {1, extent(batch()), extent(outer()), 1}, std::move(first));
+        const std::size_t of_batch = builder.shape_of(rows).elements() / batch();
+        rows = builder.chain_as(
+            DataType::Int32, {builder.reshape(rows, {1, extent(batch()), 1, extent(of_batch)}), tables_begin},
+            [](std::span<const Word> in) {
+                return apply(WordOperation::AddInt, {in[0], in[1]});
+            });
+        return builder.reshape(rows, {1, extent(builder.shape_of(rows).elements())});
     }
 
 private:
+    IndexedAxes indexed() const {
+        return {.first = axis_, .count = axes(), .counts_from_end = counts_from_end_};
+    }
     std::size_t axes() const { return std::max<std::size_t>(index_axes_, 1); }
     std::size_t end() const { return axis_ + axes(); }
     /// The extents of the indices, without those of tuples.
@@ -286,18 +312,12 @@ public:
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const ir::NodeView view = builder.view(node);
         if (view.input(1).constant) return builder.copy(node);
-        if (node.integer("index_axes") > 1 || node.integer("batch_axes") != 0) {
-            WordsBuilder::fail(node,
-                               "another layer computes its indices, which are of several axes; a tensor "
-                               "core needs constant ones, or those of one axis");
-        }
+        const Selection selection(view);
         const ir::ValueId input = builder.input_of(node, 0);
         const ir::ValueId indices = builder.input_of(node, 1);
-        const auto count = static_cast<std::uint32_t>(builder.shape_of(indices).elements());
-        const ir::ValueId found = rows_at_indices(
-            node, builder, input,
-            lines_along(builder.shape_of(input), static_cast<std::size_t>(node.integer("axis"))),
-            builder.reshape(indices, {1, 1, count}));
+        const RowTable table{.rows = selection.batch() * selection.outer() * selection.elements(),
+                             .columns = selection.slice()};
+        const ir::ValueId found = rows_at(builder, input, table, selection.row_words(node, builder, indices));
         builder.set(node.output(), builder.reshape(found, view.output().shape));
     }
     void compute(const TensorCall& call) const override {

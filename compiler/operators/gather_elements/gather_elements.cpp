@@ -1,11 +1,10 @@
 // The elements of a tensor at indices along an axis, each beside its index along the other axes.
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/axis_lines.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/index_words.h"
 #include "compiler/operators/indices.h"
 #include "compiler/operators/integer_types.h"
 #include "compiler/operators/words_builder.h"
@@ -25,8 +24,7 @@ public:
     std::string_view summary() const override {
         return "The elements of a tensor at indices along an axis, each beside its index along the other "
                "axes. Inputs: the tensor; the indices, integers, with as many axes. An index outside is an "
-               "error; only "
-               "where a tensor core finds computed indices, by comparison, it gives 0.";
+               "error.";
     }
     const std::vector<ir::AttributeDeclaration>& attributes() const override {
         static const std::vector<ir::AttributeDeclaration> declarations{axis_attribute(),
@@ -64,18 +62,15 @@ public:
     }
     bool takes_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
-        const ir::ValueId input = builder.input_of(node, 0);
+        ir::ValueId input = builder.input_of(node, 0);
         const ir::ValueId indices = builder.input_of(node, 1);
         const std::size_t axis = axis_of_attribute(builder.view(node));
+        // Elements without indices beside them are not read.
+        std::vector<std::int64_t> extents = extents_of(builder.shape_of(indices));
+        extents[axis] = builder.shape_of(input)[axis];
+        input = builder.slice(input, std::vector<std::int64_t>(extents.size(), 0), extents);
         const AxisLines lines = lines_along(builder.shape_of(input), axis);
         const AxisLines wanted = lines_along(builder.shape_of(indices), axis);
-        if (lines.outer != wanted.outer || lines.inner != wanted.inner) {
-            WordsBuilder::fail(
-                node,
-                fmt::format("its inputs are {} and {}; a tensor core needs the same extents along all but "
-                            "axis {}",
-                            to_text(builder.shape_of(input)), to_text(builder.shape_of(indices)), axis));
-        }
         const auto extent = [](std::size_t count) { return static_cast<std::uint32_t>(count); };
         const ir::ValueId found = words_at_indices(
             node, builder, input, lines,

@@ -7,6 +7,7 @@
 #include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/index_words.h"
 #include "compiler/operators/operator.h"
 
 namespace systole::operators {
@@ -148,6 +149,27 @@ public:
             throw ModelError(fmt::format("its values are {} and its result is {}; both must be of one type",
                                          name_of(node.input(1).type), name_of(node.output().type)));
         }
+    }
+    bool takes_words() const override { return true; }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const ir::ValueId indices = builder.input_of(node, 0);
+        const ir::Shape shape = builder.view(node).output().shape;
+        const auto axis = static_cast<std::size_t>(node.integer("axis"));
+        std::vector<std::uint32_t> extents(shape.extents().begin(), shape.extents().end());
+        extents[axis] = 1;
+        // An index that is still outside is no element's number.
+        const ir::ValueId wanted =
+            builder.reshape(counted_indices(node, builder, indices, shape[axis]), ir::Shape(extents));
+        const auto one_value = [&](std::int64_t which) {
+            return builder.slice(builder.reshape(builder.input_of(node, 1), {2}), {which}, {1});
+        };
+        const ir::ValueId numbers = numbers_along(builder, shape.rank(), axis, shape[axis]);
+        builder.set(
+            node.output(),
+            builder.chain_as(builder.view(node).output().type, {wanted, numbers, one_value(1), one_value(0)},
+                             [](std::span<const Word> in) {
+                                 return select(apply(WordOperation::EqualInt, {in[0], in[1]}), in[2], in[3]);
+                             }));
     }
     void compute(const TensorCall& call) const override {
         const ir::Value& input = call.node.input(0);

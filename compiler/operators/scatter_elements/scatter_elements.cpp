@@ -1,9 +1,12 @@
 // A tensor with updates at indices along an axis, each beside its index along the other axes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/axis_lines.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/index_words.h"
 #include "compiler/operators/indices.h"
 #include "compiler/operators/scatter.h"
 
@@ -56,6 +59,38 @@ protected:
                                     std::span<const std::int32_t> indices) const override {
         return places_beside(node.input(0).shape, node.input(1).shape, axis_of_attribute(node), indices,
                              counts_from_end(node.node()));
+    }
+    UpdateWords update_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const ir::Shape shape = builder.shape_of(builder.input_of(node, 0));
+        const std::size_t axis = axis_of_attribute(builder.view(node));
+        const AxisLines lines = lines_along(shape, axis);
+        ir::ValueId places = checked_indices(node, builder, builder.input_of(node, 1), lines.count);
+        ir::ValueId updates = builder.input_of(node, 2);
+        std::vector<std::int64_t> behind(shape.rank(), 0);
+        for (std::size_t i = 0; i < shape.rank(); ++i)
+            if (i != axis) behind[i] = std::int64_t{shape[i]} - builder.shape_of(places)[i];
+        if (std::ranges::any_of(behind, [](std::int64_t count) { return count > 0; })) {
+            // Lines without updates get some at no place.
+            places = padded(builder, places, behind, -1.0);
+            updates = padded(builder, updates, behind, 0.0);
+        }
+        const auto extent = [](std::size_t count) { return static_cast<std::uint32_t>(count); };
+        const ir::Shape beside{1, extent(lines.outer), builder.shape_of(places)[axis], 1,
+                               extent(lines.inner)};
+        return {.lines = lines,
+                .places = builder.reshape(places, beside),
+                .updates = builder.reshape(updates, beside)};
+    }
+
+private:
+    static ir::ValueId padded(WordsBuilder& builder, ir::ValueId input,
+                              const std::vector<std::int64_t>& behind, double number) {
+        return builder.append("pad",
+                              {{"before", std::vector<std::int64_t>(behind.size(), 0)},
+                               {"after", behind},
+                               {"mode", std::string("constant")},
+                               {"value", number}},
+                              {input});
     }
 };
 

@@ -5,6 +5,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/file_nodes.h"
+#include "compiler/operators/index_words.h"
 #include "compiler/operators/indices.h"
 #include "compiler/operators/scatter.h"
 
@@ -120,6 +121,18 @@ protected:
         return tuple_places(node.input(0).shape,
                             {.count = tuple_axes(node), .counts_from_end = counts_from_end(node.node())},
                             indices);
+    }
+    UpdateWords update_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const ir::NodeView view = builder.view(node);
+        const ir::Shape& shape = view.input(0).shape;
+        const IndexedAxes axes{.count = tuple_axes(view)};
+        const auto inner = static_cast<std::uint32_t>(slice(view));
+        const auto elements = static_cast<std::uint32_t>(shape.elements());
+        const ir::ValueId places = tuple_words(node, builder, builder.input_of(node, 1), shape, axes);
+        const auto tuples = static_cast<std::uint32_t>(builder.shape_of(places).elements());
+        return {.lines = {.outer = 1, .count = elements / inner, .inner = inner},
+                .places = builder.reshape(places, {1, 1, tuples, 1, 1}),
+                .updates = builder.reshape(builder.input_of(node, 2), {1, 1, tuples, 1, inner})};
     }
 };
 

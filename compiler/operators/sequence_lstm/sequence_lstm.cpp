@@ -12,6 +12,7 @@
 #include "compiler/operators/sequence_lstm/form.h"
 #include "compiler/operators/sequence_lstm/steps.h"
 #include "compiler/operators/sequence_lstm/tflite.h"
+#include "compiler/operators/words_builder.h"
 
 namespace systole::operators {
 namespace sequence_lstm {
@@ -166,6 +167,9 @@ public:
         } else {
             check_integers(node);
         }
+    }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        builder.set(node.output(), steps_in_words(node, builder));
     }
     void evaluate(const FloatCall& call) const override { compute_in_float(call); }
     void compute(const TensorCall& call) const override {

@@ -11,6 +11,7 @@
 #include "compiler/operators/axis_lines.h"
 #include "compiler/operators/file_nodes.h"
 #include "compiler/operators/operator.h"
+#include "compiler/operators/ordered_words.h"
 
 namespace systole::operators {
 namespace {
@@ -120,8 +121,14 @@ public:
         extents[axis] = static_cast<std::uint32_t>(k);
         return {ir::Shape(extents)};
     }
-    /// So that the refusal names the operator, and not its indices.
     bool takes_words() const override { return true; }
+    void to_words(const ir::Node& node, WordsBuilder& builder) const override {
+        const ir::ValueId ordered =
+            ordered_words(builder, builder.input_of(node), node.integer("largest") != 0);
+        builder.set(node.output(),
+                    first_in_lines(node, builder, ordered, axis_of_attribute(builder.view(node)),
+                                   static_cast<std::size_t>(node.integer("k"))));
+    }
     DataType result_type(const ir::NodeView& /*node*/) const override { return DataType::Int32; }
     Placement placement() const override {
         return {.where = "host", .formats = "float32 or integers to int32"};

@@ -11,6 +11,7 @@
 #include "base/stored_integers.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/operators/fixed_point_functions.h"
+#include "compiler/passes/compute_in_words.h"
 #include "tests/support/file_nodes.h"
 #include "tests/support/graphs.h"
 #include "tests/support/random_runs.h"
@@ -317,6 +318,20 @@ TEST_CASE("An LSTM of any form computes its definition in float32", "[compiler][
         const DrawnLstm layer = LstmDraw(seed, false).draw();
         const LstmNumbers plain = plain_lstm(layer);
         CHECK(are_close(layer.result_of_node().reals(), {plain.begin(), plain.end()}, 1e-4F));
+    }
+}
+
+TEST_CASE("An LSTM of any form computes its definition in words", "[compiler][operators]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(100); ++seed) {
+        INFO("seed: " << seed);
+        const DrawnLstm layer = LstmDraw(seed, false).draw();
+        const ir::Graph graph = read_node(layer.node(), layer.given());
+        const ir::Graph words = passes::compute_in_words(graph, {.sum_tile = 128, .precision = "highest"});
+        REQUIRE(ir::find_fault(words).value_or("") == "");
+        for (const ir::Node& node : words.nodes) CHECK(!node.is("sequence_lstm"));
+        const LstmNumbers plain = plain_lstm(layer);
+        CHECK(are_close(results_of(words, {layer.tensors[0].bytes}, 1).front().reals(),
+                        {plain.begin(), plain.end()}, 1e-4F));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "compiler/reference/executor.h"
 #include "tests/support/file_nodes.h"
 #include "tests/support/graphs.h"
+#include "tests/support/index_nodes.h"
 #include "tests/support/random_runs.h"
 #include "tests/support/text_graphs.h"
 
@@ -32,7 +34,7 @@ Tensor in_words(const FileNode& node, const std::vector<Tensor>& inputs) {
     for (const ir::Node& each : words.nodes) {
         INFO(each.op->name());
         CHECK((each.op->name().starts_with("word_") || each.is("reshape") || each.is("gather") ||
-               each.is("concat") || each.is("strided_slice") || each.is("identity")));
+               each.is("concat") || each.is("strided_slice") || each.is("pad") || each.is("identity")));
     }
     std::vector<std::vector<std::uint8_t>> twice;
     for (const Tensor& input : inputs) {
@@ -115,23 +117,111 @@ TEST_CASE("Slices at computed indices are rows, or found by comparison", "[compi
     in_words(onnx("Gather"), {integers({3}, {-7, 1 << 30, 9}), integers({1, 2}, {1, -3})});
 }
 
-TEST_CASE("An index of no element of a line names no row of the table", "[compiler][passes]") {
-    // Two lines of three elements: a fourth one of the first line is the first of the second.
-    const auto message = [](std::int32_t index) -> std::string {
-        const FileNode node = onnx("Gather", {{"axis", 1U}});
-        const Tensor indices = integers({1, 1}, {index});
-        const ir::Graph graph = read_node(node, {constant(counted_reals({2, 3})), indices});
+TEST_CASE("Places at computed indices are found and written in words", "[compiler][passes]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(300); ++seed) {
+        tests::GraphParts parts(seed);
+        const IndexedNode drawn = IndexedNodes(parts).draw();
+        INFO("seed " << seed << ": " << drawn.node.name);
+        in_words(drawn.node, drawn.inputs);
+    }
+    // Integers wrap around where they are combined.
+    const std::vector<Tensor> wide{integers({1, 3}, {1 << 30, -7, 1 << 20}), integers({1, 4}, {0, 2, 0, 2}),
+                                   integers({1, 4}, {1 << 30, 1 << 20, 5, 3})};
+    for (const char* const reduction : {"none", "add", "mul", "max", "min"})
+        in_words(onnx("ScatterElements", {{"axis", 1}, {"reduction", reduction}}), wide);
+    // What no update meets keeps all its bits.
+    const Tensor zeros = reals({1, 3}, {-0.0F, 0.0F, -0.0F});
+    for (const char* const reduction : {"none", "add", "mul", "max", "min"}) {
+        in_words(onnx("ScatterElements", {{"axis", 1}, {"reduction", reduction}}),
+                 {zeros, integers({1, 1}, {1}), reals({1, 1}, {2.0F})});
+    }
+}
+
+TEST_CASE("An index outside of its axis ends a run, in words too, and is named", "[compiler][passes]") {
+    const auto message = [](const ir::Graph& graph, const IndexedNode& node) -> std::string {
+        std::vector<std::vector<std::uint8_t>> inputs;
+        for (const Tensor& input : node.inputs)
+            if (!input.is_constant) inputs.push_back(input.bytes);
         try {
-            results_of(passes::compute_in_words(graph, {}), {indices.bytes}, 1);
+            static_cast<void>(results_of(graph, inputs, 1));
         } catch (const ModelError& error) {
             return error.what();
         }
         return "none";
     };
-    CHECK(message(2) == "none");
-    CHECK(message(-3) == "none");
-    CHECK_THAT(message(3), Catch::Contains("an index along axis 0 of 6x1 is -1"));
-    CHECK_THAT(message(-4), Catch::Contains("an index along axis 0 of 6x1 is -1"));
+    for (std::uint32_t seed = 0; seed < tests::random_runs(300); ++seed) {
+        tests::GraphParts parts(seed);
+        IndexedNode drawn = IndexedNodes(parts).draw();
+        const auto wrong =
+            parts.number(0, static_cast<std::uint32_t>(drawn.inputs[drawn.indices].shape.elements()) - 1);
+        const std::int32_t index = outside(parts, drawn, wrong);
+        drawn.set(wrong, index);
+        INFO("seed " << seed << ": " << drawn.node.name << ", index " << wrong << " is " << index);
+        const ir::Graph graph = read_node(drawn.node, drawn.inputs);
+        const ir::Graph words = passes::compute_in_words(graph, {.sum_tile = 128, .precision = "default"});
+        const std::string rule = "is " + std::to_string(index) + "; it must be from ";
+        CHECK_THAT(message(graph, drawn),
+                   Catch::StartsWith("layer \"node\": an index along axis ") && Catch::Contains(rule));
+        CHECK_THAT(message(words, drawn),
+                   Catch::StartsWith("layer \"node\": an index along axis ") && Catch::Contains(rule));
+    }
+}
+
+TEST_CASE("The first of the largest elements are found in words", "[compiler][passes]") {
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+    constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+    const std::vector<float> hard{nan, -nan, infinity, -infinity, 0.0F, -0.0F, 1.5F, -1.5F, 1e30F, -1e30F};
+    const std::vector<std::int32_t> whole{least, least + 1, -1, 0, 1, most - 1, most};
+    for (std::uint32_t seed = 0; seed < tests::random_runs(200); ++seed) {
+        INFO("seed " << seed);
+        tests::GraphParts parts(seed);
+        const ir::Shape shape{parts.number(1, 3), parts.number(1, 9), parts.number(1, 9)};
+        const auto axis = parts.number(0, 2);
+        Tensor x = integers(shape, std::vector<std::int32_t>(shape.elements()));
+        if (parts.number(0, 2) == 0) {
+            std::vector<std::int32_t> numbers(shape.elements());
+            for (std::int32_t& number : numbers) number = whole[parts.number(0, 6)];
+            x = integers(shape, numbers);
+        } else {
+            // Of few numbers, many are equal.
+            std::vector<float> numbers(shape.elements());
+            const std::uint32_t first = parts.number(0, 1) * 2;
+            for (float& number : numbers) number = hard[parts.number(first, 9)];
+            x = reals(shape, numbers);
+        }
+        for (const std::uint32_t largest : {0U, 1U}) {
+            const Tensor k = list({static_cast<std::int32_t>(parts.number(1, shape[axis]))});
+            // The second result has the indices; the first one's bits follow from them.
+            const ir::Graph graph = read_node(onnx("TopK", {{"axis", axis}, {"largest", largest}}), {x, k});
+            const ir::Graph words =
+                passes::compute_in_words(graph, {.sum_tile = 128, .precision = "default"});
+            CHECK(results_of(words, {x.bytes}, 1) == results_of(graph, {x.bytes}, 1));
+            const nlohmann::json of_arg{
+                {"axis", axis}, {"keepdims", parts.number(0, 1)}, {"select_last_index", parts.number(0, 1)}};
+            in_words(onnx(largest == 1 ? "ArgMax" : "ArgMin", of_arg), {x});
+        }
+    }
+}
+
+TEST_CASE("Marks of indices are words, and indices beyond the ends have none", "[compiler][passes]") {
+    for (std::uint32_t seed = 0; seed < tests::random_runs(50); ++seed) {
+        INFO("seed " << seed);
+        tests::GraphParts parts(seed);
+        const auto depth = static_cast<std::int32_t>(parts.number(1, 6));
+        std::vector<std::int32_t> indices(6);
+        for (std::int32_t& index : indices) index = static_cast<std::int32_t>(parts.number(0, 30)) - 15;
+        indices[parts.number(0, 5)] = std::numeric_limits<std::int32_t>::min();
+        indices[parts.number(0, 5)] = std::numeric_limits<std::int32_t>::max();
+        const Tensor wanted = integers({2, 3}, indices);
+        const auto axis = static_cast<std::int32_t>(parts.number(0, 2));
+        in_words(onnx("OneHot", {{"axis", axis}}),
+                 {wanted, list({depth}), constant(reals({2}, {-0.5F, 3.0F}))});
+        in_words(onnx("OneHot", {{"axis", axis}}), {wanted, list({depth}), list({-4, 9})});
+        in_words(tflite("ONE_HOT", {{"axis", axis}}),
+                 {wanted, list({depth}), constant(reals({}, {3.0F})), constant(reals({}, {0.0F}))});
+    }
 }
 
 TEST_CASE("Comparisons, truth values and sums of integers are words", "[compiler][passes]") {
@@ -180,22 +270,28 @@ TEST_CASE("An index that no machine without addresses can find is refused in wor
         }
         return std::string("none");
     };
-    const Tensor table = constant(reals({9000, 1}, std::vector<float>(9000, 1.0F)));
     CHECK(
         refusal(onnx("GatherElements"), {constant(reals({9000}, std::vector<float>(9000, 1.0F))),
                                          integers({9000}, std::vector<std::int32_t>(9000, 0))}) ==
         "layer \"node\": a tensor core compares each of 9000 elements with 9000 computed indices; there may "
         "be 67108864 comparisons");
-    CHECK_THAT(refusal(onnx("GatherND"), {table, integers({1, 2}, {0, 0})}),
-               Catch::Contains("another layer computes its indices, which are of several axes"));
-    CHECK_THAT(
-        refusal(onnx("GatherElements", {{"axis", 1}}), {counted_reals({2, 3}), integers({1, 3}, {0, 1, 2})}),
-        Catch::Contains("its inputs are 2x3 and 1x3; a tensor core needs the same extents along all but "
-                        "axis 1"));
+    CHECK(
+        refusal(onnx("ScatterElements"), {constant(reals({9000}, std::vector<float>(9000, 1.0F))),
+                                          integers({9000}, std::vector<std::int32_t>(9000, 0)),
+                                          reals({9000}, std::vector<float>(9000, 1.0F))}) ==
+        "layer \"node\": a tensor core compares each of 9000 elements with 9000 computed indices; there may "
+        "be 67108864 comparisons");
+    constexpr std::uint32_t too_long = (1U << 18U) + 1;
+    CHECK(
+        refusal(onnx("GatherElements"),
+                {constant(reals({too_long}, std::vector<float>(too_long, 1.0F))), integers({1}, {0})}) ==
+        "layer \"node\": its indices are of an axis of 262145 elements; a tensor core finds single elements "
+        "along at most 262144");
+    CHECK(refusal(onnx("TopK"), {reals({1, 8193}, std::vector<float>(8193, 1.0F)), list({257})}) ==
+          "layer \"node\": its k is 257, of lines of 8193 elements; a tensor core finds at most 256, or "
+          "compares all 8193 elements with those of their lines, 67108864 pairs at most");
     CHECK_THAT(refusal(onnx("ReverseSequence"), {counted_reals({3, 1}), integers({1}, {2})}),
                Catch::Contains("another layer computes its lengths; a tensor core needs constant ones"));
-    CHECK_THAT(refusal(onnx("TopK"), {counted_reals({1, 3}), list({2})}),
-               Catch::Contains("machines with a tensor core do not compute top_k yet"));
 }
 
 TEST_CASE("Triangles, reversed sequences, marks of the largest and casts are words", "[compiler][passes]") {

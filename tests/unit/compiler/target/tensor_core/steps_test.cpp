@@ -35,8 +35,8 @@ machine::MachineConfig small_machine() {
 }
 
 /// A graph that grows node by node; the last one is the output.
-struct Graph {
-    explicit Graph(const ir::Shape& shape) {
+struct StepGraph {
+    explicit StepGraph(const ir::Shape& shape) {
         graph.name = "net";
         last = graph.add_input("x", shape, DataType::Float32);
     }
@@ -78,7 +78,7 @@ std::string refusal(const ir::Graph& graph, const machine::MachineConfig& machin
 }  // namespace
 
 TEST_CASE("Element-wise work joins the product that it follows", "[tensor_core][steps]") {
-    Graph made({1, 12});
+    StepGraph made({1, 12});
     made.dense("d", 12, 10);
     made.chain("bias", {made.last, made.constant({10})}, {"add 0 1"});
     made.chain("relu", {made.last}, {"constant 0x0", "maximum 0 1"});
@@ -97,7 +97,7 @@ TEST_CASE("Element-wise work joins the product that it follows", "[tensor_core][
 }
 
 TEST_CASE("A value that something else reads is written before element-wise work", "[tensor_core][steps]") {
-    Graph made({1, 12});
+    StepGraph made({1, 12});
     const ir::ValueId product = made.dense("d", 12, 10);
     const ir::ValueId half = made.chain("half", {product}, {"constant 0x3f000000", "multiply 0 1"});
     made.chain("sum", {product, half}, {"add 0 1"});
@@ -109,7 +109,7 @@ TEST_CASE("A value that something else reads is written before element-wise work
 
 TEST_CASE("A number that a node computes is read as it is, however many elements it meets",
           "[tensor_core][steps]") {
-    Graph made({1, 6, 20});
+    StepGraph made({1, 6, 20});
     const ir::ValueId input = made.last;
     const ir::ValueId sum = made.add("sum", "word_reduce",
                                      {{"reduction", std::string("sum")},
@@ -132,7 +132,7 @@ TEST_CASE("A number that a node computes is read as it is, however many elements
 }
 
 TEST_CASE("A number for the only row of each image is read for all images at once", "[tensor_core][steps]") {
-    Graph made({1, 20});
+    StepGraph made({1, 20});
     const ir::ValueId input = made.last;
     const ir::ValueId sum = made.add(
         "sum", "word_reduce",
@@ -144,7 +144,7 @@ TEST_CASE("A number for the only row of each image is read for all images at onc
 }
 
 TEST_CASE("A flattened image is read by windows over all of it", "[tensor_core][steps]") {
-    Graph made({1, 2, 3, 5});
+    StepGraph made({1, 2, 3, 5});
     made.add("flat", "reshape", {{"shape", std::vector<std::int64_t>{1, 30}}}, {made.last});
     made.dense("d", 30, 4);
     const Network network = make_network(made.graph, small_machine(), 1);
@@ -154,7 +154,7 @@ TEST_CASE("A flattened image is read by windows over all of it", "[tensor_core][
 }
 
 TEST_CASE("Tiles of lines read the lines around them", "[tensor_core][steps]") {
-    Graph made({1, 9, 4, 2});
+    StepGraph made({1, 9, 4, 2});
     const ir::Window window{
         .kernel_height = 3, .kernel_width = 3, .stride_y = 2, .pad_top = 1, .pad_bottom = 1};
     auto attributes = ir::attributes_of(window);
@@ -260,13 +260,13 @@ TEST_CASE("A tile of scattered sums meets the windows over its lines", "[tensor_
 
 TEST_CASE("An image of few channels lies line by line if only convolutions read it", "[tensor_core][steps]") {
     const ir::Window window{.kernel_height = 3, .kernel_width = 3};
-    const auto convolution = [&](Graph& made, ir::ValueId from) {
+    const auto convolution = [&](StepGraph& made, ir::ValueId from) {
         auto attributes = ir::attributes_of(window);
         attributes.emplace_back("sum_tile", std::int64_t{8});
         attributes.emplace_back("precision", std::string("default"));
         return made.add("c", "convolution", std::move(attributes), {from, made.constant({3, 3, 2, 4})});
     };
-    Graph made({1, 9, 12, 2});
+    StepGraph made({1, 9, 12, 2});
     const ir::ValueId input = made.last;
     // Element-wise work goes on in lines.
     const ir::ValueId scaled = made.chain("scaled", {input}, {"constant 0x3f000000", "multiply 0 1"});
@@ -290,7 +290,7 @@ TEST_CASE("An image of few channels lies line by line if only convolutions read 
     CHECK(with_pool.tensors[with_pool.inputs[0]].columns == 2);
     CHECK(!with_pool.steps[1].reads_lines);
     // Five channels of eight lanes are not few.
-    Graph wide({1, 9, 12, 5});
+    StepGraph wide({1, 9, 12, 5});
     auto attributes = ir::attributes_of(window);
     attributes.emplace_back("sum_tile", std::int64_t{8});
     attributes.emplace_back("precision", std::string("default"));
@@ -299,7 +299,7 @@ TEST_CASE("An image of few channels lies line by line if only convolutions read 
 }
 
 TEST_CASE("Only dense layers read an image: all of it is one row", "[tensor_core][steps]") {
-    Graph made({1, 6, 6, 1});  // 40 rows of pixels; 2 rows in 5 panels
+    StepGraph made({1, 6, 6, 1});  // 40 rows of pixels; 2 rows in 5 panels
     made.add("flat", "reshape", {{"shape", std::vector<std::int64_t>{1, 36}}}, {made.last});
     made.dense("d", 36, 4);
     const Network network = make_network(made.graph, small_machine(), 1);
@@ -310,7 +310,7 @@ TEST_CASE("Only dense layers read an image: all of it is one row", "[tensor_core
 }
 
 TEST_CASE("Rows that are put together alike are moved together", "[tensor_core][moves]") {
-    Graph made({1, 3, 2});
+    StepGraph made({1, 3, 2});
     const ir::ValueId other = made.chain("other", {made.last}, {"negate 0"});
     made.add("joined", "concat", {{"axis", std::int64_t{2}}}, {0, other});
     const ir::NodeView view(made.graph, made.graph.nodes.back());
@@ -328,7 +328,7 @@ TEST_CASE("Rows that are put together alike are moved together", "[tensor_core][
 }
 
 TEST_CASE("What is added beside a tensor comes from none", "[tensor_core][moves]") {
-    Graph made({1, 2});
+    StepGraph made({1, 2});
     made.add("padded", "pad",
              {{"before", std::vector<std::int64_t>{0, 1}},
               {"after", std::vector<std::int64_t>{0, 0}},
@@ -357,7 +357,7 @@ TEST_CASE("A tile lies behind the one before it where there is room", "[tensor_c
 }
 
 TEST_CASE("Tensors stay in vector memory, and others go through it", "[tensor_core][memory]") {
-    Graph made({1, 5, 5, 3});
+    StepGraph made({1, 5, 5, 3});
     const std::vector<ir::NamedAttribute> attributes{{"sum_tile", std::int64_t{8}},
                                                      {"precision", std::string("default")}};
     made.add("a", "convolution", attributes, {made.last, made.constant({1, 1, 3, 20})});
@@ -383,11 +383,11 @@ TEST_CASE("Tensors stay in vector memory, and others go through it", "[tensor_co
 }
 
 TEST_CASE("What a tensor core does not compute is refused in one line", "[tensor_core][steps]") {
-    Graph sorted({1, 12});
+    StepGraph sorted({1, 12});
     sorted.add("s", "cumulative_sum", {}, {sorted.last});
     CHECK(refusal(sorted.graph, small_machine()) ==
           "net: layer s: cumulative_sum is not computed by a tensor core");
-    Graph other_cut({1, 12});
+    StepGraph other_cut({1, 12});
     other_cut.dense("d", 12, 10);
     machine::MachineConfig machine = small_machine();
     machine.matrix_unit.rows = 16;
@@ -403,7 +403,7 @@ TEST_CASE("What a tensor core does not compute is refused in one line", "[tensor
 
 TEST_CASE("A network that high-bandwidth memory does not hold is refused with the bytes that it needs",
           "[tensor_core][memory]") {
-    Graph made({1, 12});
+    StepGraph made({1, 12});
     made.dense("d", 12, 10);
     machine::MachineConfig machine = small_machine();
     machine.hbm.bytes = 512;
