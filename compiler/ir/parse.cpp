@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -24,15 +24,46 @@ bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
+// Tables by character: a constant of a host segment may be a word of 200 million characters.
+using CharacterTable = std::array<std::uint8_t, 256>;
+
+constexpr CharacterTable word_characters = [] {
+    CharacterTable table{};
+    for (unsigned c = 0; c < table.size(); ++c) {
+        table[c] = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                   c == '.' || c == '-' || c == '+';
+    }
+    return table;
+}();
+
+/// Numbers from 16 on belong to no digit.
+constexpr CharacterTable hexadecimal_digits = [] {
+    CharacterTable table{};
+    table.fill(16);
+    for (unsigned c = '0'; c <= '9'; ++c) table[c] = static_cast<std::uint8_t>(c - '0');
+    for (unsigned c = 'a'; c <= 'f'; ++c) table[c] = static_cast<std::uint8_t>(c - 'a' + 10);
+    return table;
+}();
+
 bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-' || c == '+';
+    return word_characters[static_cast<unsigned char>(c)] != 0;
 }
 
 std::optional<std::uint8_t> digit_of(char c) {
-    if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
-    if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
-    return std::nullopt;
+    const std::uint8_t digit = hexadecimal_digits[static_cast<unsigned char>(c)];
+    return digit < 16 ? std::optional(digit) : std::nullopt;
+}
+
+/// Reads two digits for each byte; false if one of them is none.
+bool read_hexadecimal(std::string_view digits, std::uint8_t* bytes) {
+    unsigned all = 0;
+    for (std::size_t i = 0; i < digits.size(); i += 2) {
+        const unsigned high = hexadecimal_digits[static_cast<unsigned char>(digits[i])];
+        const unsigned low = hexadecimal_digits[static_cast<unsigned char>(digits[i + 1])];
+        all |= high | low;
+        *bytes++ = static_cast<std::uint8_t>(high << 4U | low);
+    }
+    return all < 16;
 }
 
 /// The tokens of a text. A token is a mark, a name in quotes, or a word of letters, digits and signs.
@@ -89,6 +120,8 @@ public:
         skip_space();
         return text_.substr(position_, word_end() - position_);
     }
+    /// Behind a word that was looked at.
+    void skip(std::string_view word) { position_ += word.size(); }
     std::string_view word(std::string_view what) {
         const std::string_view found = peek_word();
         if (found.empty()) fail(fmt::format("it must be {}", what));
@@ -379,17 +412,11 @@ private:
         const std::string_view digits = tokens_.peek_word();
         if (digits.size() % (2 * sizeof(Number)) != 0)
             tokens_.fail("it must be whole elements in hexadecimal");
-        std::vector<std::uint8_t> bytes;
-        bytes.reserve(digits.size() / 2);
-        for (std::size_t i = 0; i < digits.size(); i += 2) {
-            const auto high = digit_of(digits[i]);
-            const auto low = digit_of(digits[i + 1]);
-            if (!high || !low) tokens_.fail("it must be bytes in hexadecimal, two digits each");
-            bytes.push_back(static_cast<std::uint8_t>(*high * 16 + *low));
-        }
-        tokens_.word("bytes in hexadecimal");
-        std::vector<Number> values(bytes.size() / sizeof(Number));
-        std::memcpy(values.data(), bytes.data(), bytes.size());
+        if (digits.empty()) tokens_.fail("it must be bytes in hexadecimal");
+        std::vector<Number> values(digits.size() / (2 * sizeof(Number)));
+        if (!read_hexadecimal(digits, reinterpret_cast<std::uint8_t*>(values.data())))
+            tokens_.fail("it must be bytes in hexadecimal, two digits each");
+        tokens_.skip(digits);
         return Constant::of(std::move(values));
     }
 

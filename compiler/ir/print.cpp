@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <type_traits>
 
 #include "base/conversion.h"
@@ -29,21 +30,23 @@ std::string listed(const Constant& constant) {
     return "[" + text + "]";
 }
 
-std::string hexadecimal(std::span<const std::uint8_t> bytes) {
+/// Written in place: a constant of a host segment may have a hundred million bytes.
+void add_hexadecimal(std::span<const std::uint8_t> bytes, std::string& text) {
     constexpr std::string_view digits = "0123456789abcdef";
-    std::string text = "bytes ";
-    text.reserve(text.size() + 2 * bytes.size());
+    text += "bytes ";
+    const std::size_t begin = text.size();
+    text.resize(begin + 2 * bytes.size());
+    char* to = text.data() + begin;
     for (const std::uint8_t byte : bytes) {
-        text += digits[byte >> 4U];
-        text += digits[byte & 15U];
+        *to++ = digits[byte >> 4U];
+        *to++ = digits[byte & 15U];
     }
-    return text;
 }
 
-std::string contents(const Value& value) {
+/// The few elements of a constant; nullopt if their bits are written instead.
+std::optional<std::string> list_of(const Value& value) {
     const Constant& constant = *value.constant;
-    if (!constant.is_known()) return "unknown";
-    if (value.shape.elements() > most_listed) return hexadecimal(constant.bytes());
+    if (value.shape.elements() > most_listed) return std::nullopt;
     switch (value.type) {
         case DataType::Uint8:
             return listed<std::uint8_t>(constant);
@@ -56,7 +59,7 @@ std::string contents(const Value& value) {
         case DataType::Float32: {
             // Decimal numbers do not preserve the bits of NaN.
             for (const float number : constant.values<float>()) {
-                if (!(number == number)) return hexadecimal(constant.bytes());
+                if (!(number == number)) return std::nullopt;
             }
             return listed<float>(constant);
         }
@@ -67,7 +70,17 @@ std::string contents(const Value& value) {
         case DataType::Bool:
             break;
     }
-    return hexadecimal(constant.bytes());
+    return std::nullopt;
+}
+
+void add_contents(const Value& value, std::string& text) {
+    if (!value.constant->is_known()) {
+        text += "unknown";
+    } else if (const auto list = list_of(value)) {
+        text += *list;
+    } else {
+        add_hexadecimal(value.constant->bytes(), text);
+    }
 }
 
 std::string text_of(const Quantization& quantization) {
@@ -124,7 +137,8 @@ private:
         if (value.is_shared && is_input(graph_, id)) text_ += " shared";
         if (value.constant) {
             if (with_contents_) {
-                add(" = {}", contents(value));
+                text_ += " = ";
+                add_contents(value, text_);
             } else {
                 text_ += value.constant->is_known() ? " = constant" : " = unknown";
             }
