@@ -27,11 +27,12 @@ constexpr std::uint64_t part_share = 8;
 /// A mapping that takes an eighth more cycles for that part is ruled out.
 constexpr Cycle clear_share = 8;
 
-/// The network without the values of weights, on which no cycle depends.
+/// The network without the values of weights and the graphs of the host, on which no cycle depends.
 Network without_weights(Network network) {
     network.has_weights = false;
     for (Layer& layer : network.layers) {
         if (auto* const product = std::get_if<MatrixProduct>(&layer.work)) product->weights = {};
+        if (auto* const segment = std::get_if<HostSegment>(&layer.work)) segment->graph = nullptr;
     }
     return network;
 }

@@ -386,7 +386,7 @@ std::vector<isa::HostSegment> host_segments(const Network& network, const HostMe
         segment.operations = work->operations;
         segment.bytes = work->bytes;
         segment.constant_bytes = work->constant_bytes;
-        segment.graph = work->graph;
+        if (work->graph) segment.graph = *work->graph;
         for (const TensorId id : layer.inputs) segment.reads.push_back(tensor_of(id));
         for (const TensorId id : layer.outputs) segment.writes.push_back(tensor_of(id));
     }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -136,7 +137,7 @@ TensorId Lowering::add_host_tensor(ValueId id) {
 void Lowering::add_segment(const HostNodes& nodes, const SegmentGraph& segment) {
     const operators::SegmentCost cost = operators::segment_cost(segment.graph);
     HostSegment work{.layers = {},
-                     .graph = ir::to_text(segment.graph),
+                     .graph = std::make_shared<const std::string>(ir::to_text(segment.graph)),
                      .operations = cost.operations,
                      .bytes = cost.bytes,
                      .constant_bytes = cost.constant_bytes};

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -173,9 +174,11 @@ struct Slice {
 struct HostSegment {
     std::vector<std::string> layers;       ///< of the network file
     std::vector<std::uint64_t> macs = {};  ///< of one inference, by layer; empty: none has any
-    std::string graph;             ///< text of the graph (compiler/ir/text.h); inputs and outputs in order
-    std::uint64_t operations = 0;  ///< floating-point operations of one inference
-    std::uint64_t bytes = 0;       ///< of memory traffic of one inference, besides constants
+    /// Text of the graph (compiler/ir/text.h), with inputs and outputs in order; null in a network that is
+    /// only timed. It has the constants, and the network is copied for each mapping: copies share it.
+    std::shared_ptr<const std::string> graph;
+    std::uint64_t operations = 0;      ///< floating-point operations of one inference
+    std::uint64_t bytes = 0;           ///< of memory traffic of one inference, besides constants
     std::uint64_t constant_bytes = 0;  ///< of constants
 };
 

@@ -235,7 +235,7 @@ TEST_CASE("A softmax between work of the chip is a segment of the host", "[compi
     CHECK(segment.bytes == 8);
     CHECK(segment.constant_bytes == 0);
     CHECK(network.host_operations.empty());
-    const ir::Graph graph = ir::parse_graph(segment.graph, "segment", operators::registry());
+    const ir::Graph graph = ir::parse_graph(*segment.graph, "segment", operators::registry());
     REQUIRE(graph.nodes.size() == 1);
     CHECK(graph.nodes[0].is("softmax"));
     CHECK(ir::encoding_of(graph.output()) == shares);
