@@ -70,6 +70,12 @@ QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibr
     return network;
 }
 
+std::vector<FamilyPlaces> operator_places() {
+    return {{"TPU v1", tpu_v1::family.place_of},
+            {"Edge TPU", edge_tpu::family.place_of},
+            {"Cloud TPU", tensor_core::family.place_of}};
+}
+
 bool places_operators(const machine::MachineConfig& machine) {
     return family_of(machine).places_operators;
 }

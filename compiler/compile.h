@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -51,6 +52,14 @@ ir::Graph prepare_for(const target::Family& family, const ir::Graph& graph, Cali
 std::vector<std::string> pass_names();
 /// The graph on integers beside the one in float.
 QuantizedNetwork prepare_beside_float(const ir::Graph& graph, Calibration calibration);
+
+/// A family of machines, and what runs nodes of an operator there (target::Family::place_of).
+struct FamilyPlaces {
+    std::string_view name;  ///< for people
+    std::string_view (*place_of)(const ir::Operator& op) = nullptr;
+};
+/// Of all families.
+std::vector<FamilyPlaces> operator_places();
 
 /// Whether the machine's host computes operators that its chip does not: Compiled::placed says which and why.
 bool places_operators(const machine::MachineConfig& machine);

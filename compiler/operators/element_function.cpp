@@ -53,7 +53,6 @@ void FunctionOperator::quantize(const ir::Node& node, Quantizer& quantizer) cons
 }
 
 void FunctionOperator::to_words(const ir::Node& node, WordsBuilder& builder) const {
-    if (definition_.words == nullptr) return Operator::to_words(node, builder);
     const FunctionParameters parameters = parameters_of(node);
     builder.set(node.output(), builder.chain({builder.input_of(node)}, [&](std::span<const Word> inputs) {
         return definition_.words(inputs[0], parameters);

@@ -65,6 +65,7 @@ public:
     Placement placement() const override;
     /// The node becomes a lookup.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
+    bool has_words() const override { return definition_.words != nullptr; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 private:

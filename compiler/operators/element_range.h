@@ -16,6 +16,7 @@ public:
     void evaluate(const FloatCall& call) const override;
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
     void execute(const IntegerCall& call) const override;
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:

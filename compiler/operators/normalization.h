@@ -42,6 +42,7 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     Placement placement() const override { return {.where = "host", .formats = "float32"}; }
     std::uint64_t operations(const ir::NodeView& node) const override;
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
     void evaluate(const FloatCall& call) const override;
 
@@ -61,6 +62,7 @@ public:
                                                            const std::vector<bool>& has_batch) const override;
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     Placement placement() const override { return {.where = "host", .formats = "float32"}; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
     void evaluate(const FloatCall& call) const override;
 

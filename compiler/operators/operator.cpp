@@ -76,7 +76,11 @@ void Operator::quantize(const ir::Node& node, Quantizer& quantizer) const {
     quantizer.add_real(node);
 }
 
-void Operator::to_words(const ir::Node& node, WordsBuilder& /*builder*/) const {
+void Operator::to_words(const ir::Node& /*node*/, WordsBuilder& /*builder*/) const {
+    throw std::logic_error(fmt::format("{} has no rule for words", name()));
+}
+
+void Operator::fail_without_words(const ir::Node& node) const {
     WordsBuilder::fail(node, fmt::format("machines with a tensor core do not compute {} yet", name()));
 }
 

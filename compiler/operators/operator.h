@@ -132,10 +132,15 @@ public:
 
     /// Whether the node works on values of any word type (operators/words.h), and not on float32 alone.
     virtual bool takes_words() const { return moves_elements(); }
+    /// Whether such machines compute nodes of the operator, if not all of them: then it has `to_words`.
+    virtual bool has_words() const { return false; }
     /// Adds the primitives that compute this node of a float graph to the bit: `word_chain`, `word_reduce`,
-    /// `word_windows`, products with an order of sums, and nodes that move elements. By default, throws
-    /// ModelError with the layer: such machines do not compute it.
+    /// `word_windows`, products with an order of sums, and nodes that move elements. Throws ModelError with
+    /// the layer for a node that such machines do not compute.
     virtual void to_words(const ir::Node& node, WordsBuilder& builder) const;
+
+    /// Throws ModelError with the layer: machines that compute in floats do not compute the node.
+    [[noreturn]] void fail_without_words(const ir::Node& node) const;
 
     // Properties that passes need.
 

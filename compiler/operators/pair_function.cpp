@@ -173,7 +173,7 @@ void PairFunctionOperator::to_words(const ir::Node& node, WordsBuilder& builder)
     const std::vector<ir::ValueId> inputs{builder.input_of(node, 0), builder.input_of(node, 1)};
     const bool is_of_integers = builder.value(inputs[0]).type == DataType::Int32;
     auto* const function = is_of_integers ? definition_.integer_words : definition_.words;
-    if (function == nullptr) return Operator::to_words(node, builder);
+    if (function == nullptr) fail_without_words(node);
     const auto formula = [&](std::span<const Word> words) { return function(words[0], words[1]); };
     builder.set(node.output(), is_comparison() ? builder.chain_as(DataType::Int32, inputs, formula)
                                                : builder.chain(inputs, formula));

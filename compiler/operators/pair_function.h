@@ -138,6 +138,9 @@ public:
     bool takes_words() const override { return definition_.integer_words != nullptr; }
     /// Whether the results are truth values.
     bool is_comparison() const { return definition_.integers_to_truth != nullptr; }
+    bool has_words() const override {
+        return definition_.words != nullptr || definition_.integer_words != nullptr;
+    }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:

@@ -33,6 +33,7 @@ public:
         return permuted_elements(node, axes);
     }
     bool takes_words() const override { return true; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
     void evaluate(const FloatCall& call) const override;
     void compute(const TensorCall& call) const override;

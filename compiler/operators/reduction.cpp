@@ -232,7 +232,7 @@ void Reduction::compute(const TensorCall& call) const {
 
 void Reduction::to_words(const ir::Node& node, WordsBuilder& builder) const {
     const ir::NodeView view = builder.view(node);
-    if (reduces_batch(node)) return Operator::to_words(node, builder);
+    if (reduces_batch(node)) fail_without_words(node);
     const ir::ValueId x = builder.input_of(node);
     const ir::ValueId result =
         builder.reduce(definition_.words, x, reduced_axes(view), node.integer("keep") != 0);

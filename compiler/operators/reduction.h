@@ -77,6 +77,7 @@ public:
                                          std::span<const std::uint32_t> axes) const override;
     void compute(const TensorCall& call) const override;
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:

@@ -20,6 +20,7 @@ public:
     std::vector<ir::Shape> output_shapes(const ir::NodeView& node) const override;
     DataType result_type(const ir::NodeView& node) const override { return node.input(0).type; }
     bool takes_words() const override { return true; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
     Placement placement() const override;
     void check_types(const ir::NodeView& node) const override;

@@ -69,6 +69,7 @@ public:
     void quantize(const ir::Node& node, Quantizer& quantizer) const override {
         quantize_moved(node, quantizer);
     }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:

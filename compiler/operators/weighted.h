@@ -55,6 +55,7 @@ public:
     /// Includes a ReLU that is the only reader of the result, as the clamp.
     void quantize(const ir::Node& node, Quantizer& quantizer) const override;
     /// A product with an order of sums, and a `word_chain` that adds the bias.
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
 
 protected:

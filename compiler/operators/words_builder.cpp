@@ -75,7 +75,9 @@ void WordsBuilder::fail(const ir::Node& node, const std::string& rule) {
 
 void WordsBuilder::add(const ir::Node& node) {
     node_ = &node;
-    operator_of(node).to_words(node, *this);
+    const Operator& op = operator_of(node);
+    if (!op.has_words()) op.fail_without_words(node);
+    op.to_words(node, *this);
     node_ = nullptr;
 }
 

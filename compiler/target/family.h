@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/rounding.h"
 #include "compiler/ir/graph.h"
@@ -30,6 +31,9 @@ struct Family {
                                const machine::Mapping& mapping) = nullptr;
     /// How the machine rounds; null for families that round as the network's file says.
     Rounding (*rounding)(const machine::MachineConfig& machine) = nullptr;
+    /// In a few words, what runs nodes of an operator in prepared graphs, by the family's own table; for
+    /// docs/operators.md.
+    std::string_view (*place_of)(const ir::Operator& op) = nullptr;
 };
 
 }  // namespace systole::target

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/whole_file.h"
+#include "compiler/compile.h"
 #include "compiler/frontend/door/operators_page.h"
 #include "hw/machine/config_error.h"
 #include "sim/cli/command.h"
@@ -42,7 +43,10 @@ struct SchemaCommand {
         }
         if (!page.empty()) write_file(page, schema::reference_page());
         if (!operators_page.empty()) {
-            write_file(operators_page, frontend::operators_page() + measured_part(operators_page));
+            std::vector<frontend::PlacesColumn> families;
+            for (const compiler::FamilyPlaces& family : compiler::operator_places())
+                families.push_back({family.name, family.place_of});
+            write_file(operators_page, frontend::operators_page(families) + measured_part(operators_page));
         }
         if (name.empty()) return;
         const schema::Document& document = schema::document(name);

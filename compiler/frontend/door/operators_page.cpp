@@ -111,10 +111,58 @@ void write_formats(const ir::Operator& op, std::string& page) {
     }
 }
 
+constexpr const char* about_places = R"(## Where operators run
+
+Each family of machines has a table of the operators that its chip computes, and `sim schema` writes them here. It is of graphs as the
+passes leave them. For machines of integers (TPU v1, Edge TPU) these make some operators others: a function of one tensor becomes a `lookup`,
+a batch normalization a part of the weights before it. Such operators have "becomes another" here, and their sections say which. Their
+sections' "Runs" speaks of TPU v1, and of tensor cores where it names them.
+
+- "chip": the chip computes all nodes whose tensors it takes: images or vectors of integers, of 8 bits on an Edge TPU.
+- "chip, some nodes": those whose attributes, constants and types have a rule; `sim compile --explain` says what becomes of the others.
+- "host": the host of the machine computes them. On an Edge TPU, it also computes all that comes behind the first such node.
+- "core": a tensor core of a Cloud TPU computes them in floats, or refuses a node in one line, which names it.
+- "refused": so are networks with such a node on a Cloud TPU, where the host computes nothing.
+
+)";
+
+/// What the table says of an operator on a family. No family has in its own table what passes for machines of
+/// integers replace or remove, or what passes for tensor cores alone make.
+std::string_view cell(const operators::Operator& op, std::string_view place) {
+    if (place != "host") return place;
+    const std::string_view where = op.placement().where;
+    if (where.starts_with("as ") || where.starts_with("nowhere")) return "becomes another";
+    return where.find("tensor core") < where.find("host") ? "–" : place;
+}
+
+/// Whether graphs that the passes have prepared may have such a node.
+bool is_in_prepared_graphs(const operators::Operator& op) {
+    return op.name() != "input" && op.name() != "constant";
+}
+
+void write_places(const std::vector<PlacesColumn>& columns, std::string& page) {
+    page += about_places;
+    page += "| operator |";
+    for (const PlacesColumn& column : columns) page += fmt::format(" {} |", column.name);
+    page += "\n|---|";
+    for (std::size_t i = 0; i < columns.size(); ++i) page += "---|";
+    page += "\n";
+    for (const ir::Operator* const each : operators::registry().all()) {
+        const auto& op = static_cast<const operators::Operator&>(*each);
+        if (!is_in_prepared_graphs(op)) continue;
+        page += fmt::format("| `{}` |", op.name());
+        for (const PlacesColumn& column : columns)
+            page += fmt::format(" {} |", cell(op, column.place_of(op)));
+        page += "\n";
+    }
+    page += "\n";
+}
+
 }  // namespace
 
-std::string operators_page() {
+std::string operators_page(const std::vector<PlacesColumn>& columns) {
     std::string page = introduction;
+    write_places(columns, page);
     for (const ir::Operator* const op : operators::registry().all()) {
         page += fmt::format("## {}\n\n{}\n", op->name(), op->summary());
         const operators::Placement placement = static_cast<const operators::Operator&>(*op).placement();

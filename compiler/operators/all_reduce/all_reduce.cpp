@@ -68,6 +68,7 @@ public:
         return elements;
     }
 
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override {
         const auto parts = static_cast<std::uint32_t>(call.node.node().integer("parts"));

@@ -226,6 +226,7 @@ public:
         return {.where = "as part of the weights before it, else as a 1x1 depthwise convolution",
                 .formats = "float32"};
     }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         Affine affine = affine_of(builder.view(node));
         const auto channels = static_cast<std::uint32_t>(affine.scale.size());

@@ -108,6 +108,7 @@ public:
     }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
     bool takes_words() const override { return true; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const ir::ValueId input = builder.input_of(node);
         const DataType from = builder.value(input).type;

@@ -112,6 +112,7 @@ public:
                                          name_of(node.output().type)));
         }
     }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override;
     void compute(const TensorCall& call) const override {
         if (call.node.input().type == DataType::Float32) {

@@ -309,6 +309,7 @@ public:
     }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
     bool takes_words() const override { return true; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const ir::NodeView view = builder.view(node);
         if (view.input(1).constant) return builder.copy(node);

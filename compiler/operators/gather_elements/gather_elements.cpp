@@ -61,6 +61,7 @@ public:
         check_index_type(node.input(1));
     }
     bool takes_words() const override { return true; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         ir::ValueId input = builder.input_of(node, 0);
         const ir::ValueId indices = builder.input_of(node, 1);

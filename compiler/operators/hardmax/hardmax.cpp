@@ -42,6 +42,7 @@ public:
     }
     Placement placement() const override { return {.where = "host", .formats = "float32"}; }
     /// The least number among those of the largest elements is that of the first.
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const ir::ValueId x = builder.input_of(node);
         const std::size_t axis = axis_of_attribute(builder.view(node));

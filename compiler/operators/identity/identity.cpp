@@ -99,6 +99,7 @@ public:
         }
     }
     bool takes_words() const override { return true; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override {
         const ir::Value& value = call.node.input();

@@ -99,6 +99,7 @@ public:
         return {node.input().shape};
     }
     Placement placement() const override { return {.where = "host", .formats = "float32"}; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const ir::ValueId x = builder.input_of(node);
         const ir::Shape shape = builder.shape_of(x);

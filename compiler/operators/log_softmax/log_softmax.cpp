@@ -126,6 +126,7 @@ public:
                                 call.node.output().type);
         });
     }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const ir::ValueId x = builder.input_of(node);
         const std::vector<std::size_t> axes{axis_of_attribute(builder.view(node))};

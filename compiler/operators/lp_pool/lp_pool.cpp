@@ -75,9 +75,10 @@ public:
     std::uint64_t operations(const ir::NodeView& node) const override {
         return (2 * ir::window_of(node.node()).kernel_elements() + 1) * node.output().shape.elements();
     }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const std::int64_t order = node.integer("order");
-        if (order > euclidean) return Operator::to_words(node, builder);
+        if (order > euclidean) fail_without_words(node);
         const bool is_euclidean = order == euclidean;
         const ir::ValueId sizes = builder.chain({builder.input_of(node)}, [=](std::span<const Word> in) {
             return is_euclidean ? in[0] * in[0] : absolute(in[0]);

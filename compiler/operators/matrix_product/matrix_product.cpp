@@ -206,6 +206,7 @@ public:
         if (node.output().quantization) return check_integer_types(node);
         check_product_types(node);
     }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         copy_with_order(node, builder);
     }

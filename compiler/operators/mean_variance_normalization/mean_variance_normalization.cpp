@@ -67,6 +67,7 @@ public:
         constexpr std::uint64_t an_element = 5;
         return an_element * node.output().shape.elements();
     }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const CenteredWords x =
             centered_words(builder, builder.input_of(node), reduced_axes(builder.view(node)));

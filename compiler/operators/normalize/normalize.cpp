@@ -145,6 +145,7 @@ public:
             }
         });
     }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const ir::ValueId x = builder.input_of(node);
         const bool is_euclidean = node.integer("order") == 2;

@@ -151,6 +151,7 @@ public:
         }
     }
     bool takes_words() const override { return true; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const ir::ValueId indices = builder.input_of(node, 0);
         const ir::Shape shape = builder.view(node).output().shape;

@@ -199,6 +199,7 @@ public:
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
 
     bool takes_words() const override { return true; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         if (builder.view(node).input().type == DataType::Int32) return builder.copy(node);
         builder.copy(node, {{"value", double{math::settled(static_cast<float>(node.real("value")))}}});

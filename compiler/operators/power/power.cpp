@@ -41,6 +41,7 @@ public:
     using PairFunctionOperator::PairFunctionOperator;
 
     /// Powers by a constant that a few operations compute.
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const ir::Value& exponent = builder.view(node).input(1);
         const bool is_number =

@@ -260,6 +260,7 @@ public:
         quantizer.add_real(node);
     }
 
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         if (node.text("mode") == "nearest") return builder.copy(node);
         const ir::NodeView view = builder.view(node);

@@ -126,6 +126,7 @@ public:
     }
     bool takes_words() const override { return true; }
     /// Each sequence by itself, unless all have one length.
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const auto lengths = known_indices(builder.view(node).input(1));
         if (!lengths) {

@@ -168,6 +168,7 @@ public:
             check_integers(node);
         }
     }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         builder.set(node.output(), steps_in_words(node, builder));
     }

@@ -122,6 +122,7 @@ public:
         return {ir::Shape(extents)};
     }
     bool takes_words() const override { return true; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const ir::ValueId ordered =
             ordered_words(builder, builder.input_of(node), node.integer("largest") != 0);

@@ -131,6 +131,7 @@ public:
         quantizer.add_like(node, quantizer.stored_encoding(input));
     }
     bool takes_words() const override { return true; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override {
         const std::size_t bytes = bytes_of(call.node.input().type);

@@ -93,6 +93,7 @@ public:
         fail_as_stored_unlike("its input and its result", node.input(), node.output());
     }
     bool takes_words() const override { return true; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const Triangle triangle(builder.view(node));
         std::vector<std::int32_t> inside;

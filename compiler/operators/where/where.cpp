@@ -74,6 +74,7 @@ public:
     }
     void quantize(const ir::Node& node, Quantizer& quantizer) const override { quantizer.add_real(node); }
     bool takes_words() const override { return true; }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const std::vector<ir::ValueId> inputs{builder.input_of(node, 0), builder.input_of(node, 1),
                                               builder.input_of(node, 2)};

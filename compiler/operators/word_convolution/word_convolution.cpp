@@ -252,6 +252,7 @@ public:
 
     bool takes_words() const override { return true; }
     void check_types(const ir::NodeView& node) const override { check_product_types(node); }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         copy_with_order(node, builder);
     }

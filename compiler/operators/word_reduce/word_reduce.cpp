@@ -83,6 +83,7 @@ public:
 
     bool takes_words() const override { return true; }
     void check_types(const ir::NodeView& node) const override { check_reduction_types(node); }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override {
         const std::int64_t block = node.integer("sum_tile");
         const std::int64_t of_machine{builder.options().reduction_block};

@@ -74,6 +74,7 @@ public:
 
     bool takes_words() const override { return true; }
     void check_types(const ir::NodeView& node) const override { check_reduction_types(node); }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void compute(const TensorCall& call) const override { compute_on_words(*this, call); }
     void evaluate(const FloatCall& call) const override {

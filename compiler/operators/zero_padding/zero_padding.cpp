@@ -112,6 +112,7 @@ public:
                 .formats = pooling_placement().formats};
     }
     void check_types(const ir::NodeView& node) const override { check_pooled_types(node); }
+    bool has_words() const override { return true; }
     void to_words(const ir::Node& node, WordsBuilder& builder) const override { builder.copy(node); }
     void evaluate(const FloatCall& call) const override {
         std::fill_n(call.output, call.batch * call.node.output().shape.elements(), 0.0F);

@@ -119,6 +119,7 @@ const target::Family family{
     .compile = compile,
     .machine_key = [](const machine::MachineConfig& machine,
                       const machine::Mapping& /*mapping*/) { return to_json(machine).dump(); },
-    .rounding = [](const machine::MachineConfig& machine) { return machine.tile_array.rounding; }};
+    .rounding = [](const machine::MachineConfig& machine) { return machine.tile_array.rounding; },
+    .place_of = place_of};
 
 }  // namespace systole::edge_tpu

@@ -298,6 +298,12 @@ bool has_one_number_by_channel(const ir::Value& constant, const ir::FeatureMap& 
     return shape.elements() == image.channels && shape[shape.rank() - 1] == image.channels;
 }
 
+std::string_view place_of(const ir::Operator& op) {
+    const auto found = std::ranges::find(rules, op.name(), &OperatorRule::op);
+    if (found == rules.end()) return "host";
+    return found->rule == no_rule ? "chip" : "chip, some nodes";
+}
+
 std::vector<Placement> place(const ir::Graph& graph, const machine::MachineConfig& machine,
                              const Refusals& refused) {
     const auto readers = ir::readers(graph);

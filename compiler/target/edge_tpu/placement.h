@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -20,6 +21,9 @@ struct Placement {
 
 /// Why nodes that tiles could compute are not on the chip, such as those whose tensors are too large.
 using Refusals = std::map<ir::NodeId, std::string>;
+
+/// What computes nodes of an operator, by the table of rules: "chip", "chip, some nodes" or "host".
+std::string_view place_of(const ir::Operator& op);
 
 /// By node of a graph on integers. All nodes from the first one on that the chip does not compute run on the
 /// host, as the Edge TPU's own compiler places them: a compiled network has one part for the chip.

@@ -13,6 +13,7 @@
 #include "base/arithmetic.h"
 #include "base/message_text.h"
 #include "compiler/ir/model_error.h"
+#include "compiler/operators/operator.h"
 #include "compiler/passes/combine_all_reduces.h"
 #include "compiler/target/tensor_core/choose.h"
 #include "compiler/target/tensor_core/network.h"
@@ -200,6 +201,9 @@ const target::Family family{
         },
     .compile = compile,
     .machine_key = [](const machine::MachineConfig& machine,
-                      const machine::Mapping& /*mapping*/) { return to_json(machine).dump(); }};
+                      const machine::Mapping& /*mapping*/) { return to_json(machine).dump(); },
+    .place_of = [](const ir::Operator& op) -> std::string_view {
+        return static_cast<const operators::Operator&>(op).has_words() ? "core" : "refused";
+    }};
 
 }  // namespace systole::tensor_core

@@ -11,6 +11,7 @@
 #include "compiler/ir/model_error.h"
 #include "compiler/target/tpu_v1/compile.h"
 #include "compiler/target/tpu_v1/lowering/lowering.h"
+#include "compiler/target/tpu_v1/lowering/lowerings.h"
 #include "compiler/target/tpu_v1/target.h"
 #include "hw/isa/program_error.h"
 
@@ -83,14 +84,15 @@ mapping::Compiled compile_graph(const ir::Graph& prepared, const machine::Machin
 
 }  // namespace
 
-const target::Family family{
-    .computes_on_integers = true,
-    .compile = compile_graph,
-    .machine_key = [](const machine::MachineConfig& machine, const machine::Mapping& mapping) {
-        std::string key = key_of(target_of(machine, mapping));
-        // By their costs, products are computed by the array or by the host.
-        if (machine.weight_memory.writable) key += to_json(machine).dump();
-        return key;
-    }};
+const target::Family family{.computes_on_integers = true,
+                            .compile = compile_graph,
+                            .machine_key =
+                                [](const machine::MachineConfig& machine, const machine::Mapping& mapping) {
+                                    std::string key = key_of(target_of(machine, mapping));
+                                    // By their costs, products are computed by the array or by the host.
+                                    if (machine.weight_memory.writable) key += to_json(machine).dump();
+                                    return key;
+                                },
+                            .place_of = place_of};
 
 }  // namespace systole::tpu_v1

@@ -41,8 +41,8 @@ constexpr std::array<OperatorLowering, 14> lowerings{{
     {"zero_padding", lower_zero_padding, is_of_bytes},
 }};
 
-const OperatorLowering* lowering_of(const ir::Node& node) {
-    const auto found = std::ranges::find(lowerings, node.op->name(), &OperatorLowering::op);
+const OperatorLowering* lowering_of(const ir::Operator& op) {
+    const auto found = std::ranges::find(lowerings, op.name(), &OperatorLowering::op);
     return found == lowerings.end() ? nullptr : &*found;
 }
 
@@ -52,7 +52,7 @@ bool rounds_on_chip(const ir::Node& node) {
 }
 
 bool is_on_chip(const ir::Graph& graph, const ir::Node& node, const ChipAbilities& chip) {
-    const OperatorLowering* const lowering = lowering_of(node);
+    const OperatorLowering* const lowering = lowering_of(*node.op);
     if (lowering == nullptr || !rounds_on_chip(node)) return false;
     const auto is_for_host = [&](ir::ValueId id) {
         const ir::Value& value = graph.values[id];
@@ -65,6 +65,14 @@ bool is_on_chip(const ir::Graph& graph, const ir::Node& node, const ChipAbilitie
 }
 
 }  // namespace
+
+std::string_view place_of(const ir::Operator& op) {
+    const OperatorLowering* const lowering = lowering_of(op);
+    if (lowering == nullptr) return "host";
+    const bool is_for_all =
+        lowering->can_compute == nullptr && !op.declares("rounding") && op.name() != "matrix_product";
+    return is_for_all ? "chip" : "chip, some nodes";
+}
 
 std::vector<bool> nodes_on_chip(const ir::Graph& graph, const ChipAbilities& chip) {
     std::vector<bool> on_chip;
@@ -92,7 +100,7 @@ bool rounds_to_even(const ir::Node& node) {
 }
 
 void lower_node(const ir::NodeView& node, Lowering& lowering) {
-    lowering_of(node.node())->lower(node, lowering);
+    lowering_of(*node.node().op)->lower(node, lowering);
 }
 
 }  // namespace systole::tpu_v1

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -15,6 +16,8 @@ namespace systole::tpu_v1 {
 /// integers alone, on images and vectors, and with a rounding that the activation unit has: it multiplies by
 /// fixed-point numbers or in float64, never in float32 (float_half_even). The host computes the others.
 std::vector<bool> nodes_on_chip(const ir::Graph& graph, const ChipAbilities& chip = {});
+/// What computes nodes of an operator, by that table: "chip", "chip, some nodes" or "host".
+std::string_view place_of(const ir::Operator& op);
 /// Adds the work of a node that the chip computes. Throws ModelError with the layer if it cannot after all.
 void lower_node(const ir::NodeView& node, Lowering& lowering);
 
