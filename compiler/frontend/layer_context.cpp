@@ -203,6 +203,11 @@ void LayerContext::begin_part(std::string_view part) {
     name_ = part.empty() ? layer_name_ : fmt::format("{}/{}", layer_name_, part);
 }
 
+void LayerContext::begin_repeated_part(std::string_view part) {
+    begin_part(part);
+    if (builder_.repeated.insert(name_).second) builder_.graph.repeated.push_back(name_);
+}
+
 ir::ValueId LayerContext::weight(const ir::WeightRequest& request) {
     return builder_.add_file_constant(fmt::format("{}/{}", name_, request.roles.front()), request.shape,
                                       DataType::Float32, builder_.weights.provide(config_, name_, request));

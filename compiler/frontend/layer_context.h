@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,9 +27,10 @@ struct GraphBuilder {
     const ir::OperatorSet& operators;
     WeightProvider& weights;
     ir::Graph graph = {};
-    std::uint64_t file_numbers = 0;      ///< of constants that the file holds
-    std::uint64_t computed_numbers = 0;  ///< of constants that were computed while building
-    bool has_open_batch = false;         ///< LayerReader::has_open_batch
+    std::uint64_t file_numbers = 0;       ///< of constants that the file holds
+    std::uint64_t computed_numbers = 0;   ///< of constants that were computed while building
+    bool has_open_batch = false;          ///< LayerReader::has_open_batch
+    std::set<std::string> repeated = {};  ///< the names in Graph::repeated
 
     /// Adds a constant of the file.
     ir::ValueId add_file_constant(std::string name, const ir::Shape& shape, DataType type,
@@ -77,6 +79,7 @@ public:
     bool has_open_batch() const override { return builder_.has_open_batch; }
     ir::FeatureMap map_of(ir::ValueId id) const override;
     void begin_part(std::string_view part) override;
+    void begin_repeated_part(std::string_view part) override;
     ir::ValueId weight(const ir::WeightRequest& request) override;
     ir::ValueId constant(std::string_view role, const ir::Shape& shape, std::vector<float> values) override;
     ir::ValueId add_constant(std::string_view role, const ir::Shape& shape, DataType type,

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <stdexcept>
+#include <string_view>
 
 #include "base/message_text.h"
 #include "compiler/ir/border_values.h"
@@ -247,6 +249,20 @@ std::vector<Attribute> complete_attributes(const Operator& op, std::vector<Named
                                      in_quotes(given.front().first)));
     }
     return attributes;
+}
+
+std::vector<std::vector<NodeId>> repeated_nodes(const Graph& graph) {
+    std::vector<std::vector<NodeId>> nodes;
+    if (graph.repeated.empty()) return nodes;
+    std::map<std::string_view, std::size_t> places;
+    for (const std::string& name : graph.repeated) places.emplace(name, places.size());
+    nodes.resize(places.size());
+    for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+        const auto place = places.find(graph.nodes[id].name);
+        if (place != places.end()) nodes[place->second].push_back(id);
+    }
+    std::erase_if(nodes, [](const std::vector<NodeId>& none) { return none.empty(); });
+    return nodes;
 }
 
 std::vector<std::vector<NodeId>> readers(const Graph& graph) {

@@ -96,6 +96,10 @@ struct Graph {
     std::vector<ConstantOutput> constant_outputs;
     /// False: the values of the weights are unknown. Such a network can be timed but not computed.
     bool has_weights = true;
+    /// Names of the parts of layers that are written out many times, as the steps of a recurrent layer are,
+    /// each name once. Nodes of one such name do the same work, with the same weights, on other data: their
+    /// results get one range, their biases one correction, and reports show them together.
+    std::vector<std::string> repeated;
     /// Above 1: the graph is what each of so many replicas of one program does. They are the inferences of a
     /// batch, each on a core of its own.
     std::uint32_t replicas = 1;
@@ -166,6 +170,9 @@ private:
 /// The attributes of a node of an operator: the given ones, and defaults for the others. Throws ModelError if
 /// an attribute is not declared, given twice, missing or breaks its rule.
 std::vector<Attribute> complete_attributes(const Operator& op, std::vector<NamedAttribute> given);
+
+/// The nodes of each repeated part that has any, in the order of Graph::repeated.
+std::vector<std::vector<NodeId>> repeated_nodes(const Graph& graph);
 
 /// The nodes that read each value, in order; a node that reads a value twice is listed twice.
 std::vector<std::vector<NodeId>> readers(const Graph& graph);

@@ -110,6 +110,8 @@ public:
 
     /// The nodes and constants that follow get the name LAYER/PART; the name of the layer if it is empty.
     virtual void begin_part(std::string_view part) = 0;
+    /// The same for a part that the layer has for each of its steps (Graph::repeated).
+    virtual void begin_repeated_part(std::string_view part) = 0;
     /// Adds a weight as a constant and returns it.
     virtual ValueId weight(const WeightRequest& request) = 0;
     /// Adds a constant with values that follow from the layer's keys.

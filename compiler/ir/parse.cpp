@@ -227,6 +227,10 @@ public:
             graph_.replicas = tokens_.number<std::uint32_t>("a number of replicas");
             tokens_.end_line();
         }
+        while (tokens_.take_word("repeated")) {
+            graph_.repeated.push_back(tokens_.name());
+            tokens_.end_line();
+        }
         tokens_.expect_word("inputs");
         graph_.inputs = id_list();
         tokens_.end_line();

@@ -101,6 +101,7 @@ public:
     std::string print() {
         add("graph {}{}\n", escaped(graph_.name), graph_.has_weights ? "" : " without weights");
         if (graph_.replicas != 1) add("replicas {}\n", graph_.replicas);
+        for (const std::string& name : graph_.repeated) add("repeated {}\n", escaped(name));
         add("inputs {}\n", joined(graph_.inputs, "%"));
         add("outputs {}\n", joined(graph_.outputs, "%"));
         for (const Graph::State& state : graph_.state) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include "base/conversion.h"
@@ -23,6 +25,7 @@ public:
         check_ends(graph_.outputs, "output");
         if (fault_) return fault_;
         if (graph_.replicas == 0) fail("it has 0 replicas; there must be at least 1");
+        check_repeated();
         for (ValueId id = 0; id < graph_.values.size() && !fault_; ++id) check_value(id);
         if (!fault_) check_state();
         if (!fault_) check_caches();
@@ -43,6 +46,14 @@ private:
         if (ends.empty()) fail(fmt::format("the network has no {}", what));
         for (const ValueId id : ends) {
             if (id >= graph_.values.size()) fail(fmt::format("{} %{} is no value", what, id));
+        }
+    }
+
+    void check_repeated() {
+        std::set<std::string_view> names;
+        for (const std::string& name : graph_.repeated) {
+            if (!names.insert(name).second)
+                fail(fmt::format("repeated {}: it is stated more than once", in_quotes(name)));
         }
     }
 

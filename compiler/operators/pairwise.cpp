@@ -76,8 +76,15 @@ Placement PairwiseOperator::placement() const {
 }
 
 bool pairs_activations(const ir::NodeView& node) {
-    return node.data_inputs() == 2 && node.input(0).shape == node.output().shape &&
-           node.input(1).shape == node.output().shape && !is_unquantized(node);
+    const ir::Shape& result = node.output().shape;
+    // A vector may have axes of extent 1 before it: [1][1][8] and [1][8] have the same elements.
+    const auto is_alike = [&](const ir::Shape& shape) {
+        if (shape == result) return true;
+        return ir::is_feature_map(shape) && ir::is_feature_map(result) &&
+               ir::feature_map(shape) == ir::feature_map(result);
+    };
+    return node.data_inputs() == 2 && is_alike(node.input(0).shape) && is_alike(node.input(1).shape) &&
+           !is_unquantized(node);
 }
 
 void PairwiseOperator::to_words(const ir::Node& node, WordsBuilder& builder) const {

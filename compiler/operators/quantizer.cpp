@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -24,9 +25,11 @@ Quantizer::Quantizer(const ir::Graph& graph, bool quantizes_products)
       sources_(moved_sources(graph)),
       shared_(graph),
       stored_(graph.values.size()),
-      real_(graph.values.size()) {
+      real_(graph.values.size()),
+      repeated_(graph.repeated.begin(), graph.repeated.end()) {
     result_.name = graph.name;
     result_.has_weights = graph.has_weights;
+    result_.repeated = graph.repeated;
 }
 
 DataType Quantizer::type(ValueId id) const {
@@ -176,15 +179,41 @@ void Quantizer::add_copy(const Node& node, ValueId result) {
 
 void Quantizer::add_lookup(const Node& node, ValueId from, ValueId to, const ElementFunction& function) {
     const DataType type = result_.values[to].type;
-    ir::Constant table =
-        make_table(function, encoding_of(result_.values[from]), encoding_of(result_.values[to]));
-    const ValueId constant =
-        add_constant(node.name + "/table", {table_entries(type)}, type, std::move(table));
+    const ir::Encoding of = encoding_of(result_.values[from]);
+    const ir::Encoding result = encoding_of(result_.values[to]);
+    Parameters table{.of = {}, .encodings = {of, result}};
+    for (const ValueId input : node.inputs) {
+        if (graph_.values[input].constant) table.of.push_back(input);
+    }
+    const Parameters* const known = known_parameters(node, table);
+    const ValueId constant = known != nullptr ? known->made.front()
+                                              : add_constant(node.name + "/table", {table_entries(type)},
+                                                             type, make_table(function, of, result));
+    if (known == nullptr) {
+        table.made = {constant};
+        keep_parameters(node, std::move(table));
+    }
     add_node({.name = node.name,
               .op = &registry().at("lookup"),
               .attributes = {},
               .inputs = {from, constant},
               .outputs = {to}});
+}
+
+const Quantizer::Parameters* Quantizer::known_parameters(const Node& node, const Parameters& wanted) const {
+    const auto part = parameters_.find(node.name);
+    if (part == parameters_.end()) return nullptr;
+    const auto known = std::ranges::find_if(part->second, [&](const PartParameters& each) {
+        return each.op == node.op && each.attributes == node.attributes && each.parameters.of == wanted.of &&
+               each.parameters.encodings == wanted.encodings;
+    });
+    return known == part->second.end() ? nullptr : &known->parameters;
+}
+
+void Quantizer::keep_parameters(const Node& node, Parameters parameters) {
+    if (!is_repeated(node)) return;
+    parameters_[node.name].push_back(
+        {.op = node.op, .attributes = node.attributes, .parameters = std::move(parameters)});
 }
 
 ValueId Quantizer::add_conversion(const Node& concatenation, ValueId input, const ir::Encoding& encoding) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +48,9 @@ public:
     /// Fails unless inputs and result have the same width, because the chip does not convert between widths.
     void require_one_width(const ir::Node& node);
 
+    /// Whether a node is of a part that is written out many times (ir::Graph::repeated).
+    bool is_repeated(const ir::Node& node) const { return repeated_.contains(node.name); }
+
     // Construction of the quantized graph.
 
     /// The value that stores a value of the float graph; adds a `quantize` if the host computes it in
@@ -77,6 +82,17 @@ public:
     void add_real_from_stored(const ir::Node& node);
     /// Adds a copy of a node of the float graph for the host, which reads and computes float32.
     void add_real(const ir::Node& node);
+    /// The parameters of a node on integers, by what they follow from.
+    struct Parameters {
+        std::vector<ir::ValueId> of;          ///< the parameters in float
+        std::vector<ir::Encoding> encodings;  ///< of the inputs, then the wanted one of the result
+        std::vector<ir::ValueId> made = {};   ///< values of the quantized graph
+        ir::Encoding result = {};             ///< of the result: the wanted one, or a wider one
+    };
+    /// Those that another node of the same repeated part has from the same; null if there is none.
+    const Parameters* known_parameters(const ir::Node& node, const Parameters& wanted) const;
+    /// Lets further nodes of the part have the same parameters. Without effect for nodes of no such part.
+    void keep_parameters(const ir::Node& node, Parameters parameters);
     /// Adds a lookup of `from` in the table of a function; its result is `to`.
     void add_lookup(const ir::Node& node, ir::ValueId from, ir::ValueId to, const ElementFunction& function);
     /// Adds a lookup that converts a stored value for a concatenation to an encoding; returns its result.
@@ -104,6 +120,14 @@ private:
     std::vector<std::optional<ir::ValueId>> real_;
     ir::Graph result_;
     std::vector<ir::NodeId> conversions_;  ///< of inputs of concatenations, in the order of the nodes
+    const std::set<std::string> repeated_;
+    /// By repeated part, operator and attributes.
+    struct PartParameters {
+        const ir::Operator* op = nullptr;
+        std::vector<ir::Attribute> attributes;
+        Parameters parameters;
+    };
+    std::map<std::string, std::vector<PartParameters>> parameters_;
 };
 
 }  // namespace systole::operators

@@ -276,12 +276,25 @@ void WeightedOperator::quantize(const ir::Node& node, Quantizer& quantizer) cons
     const ir::ValueId result = limit ? function->output() : node.output();
     // The results index the table of a function after it, so they have the width of its result.
     const DataType type = quantizer.type(function == nullptr ? node.output() : function->output());
-    QuantizedWeights quantized = quantized_weights(node, inputs, quantizer.encoding(result, type), quantizer);
-    const ir::Encoding encoding = quantized.output;
+    const ir::Encoding wanted = quantizer.encoding(result, type);
+    Quantizer::Parameters parameters{
+        .of = {node.inputs.begin() + static_cast<std::ptrdiff_t>(inputs.size()), node.inputs.end()},
+        .encodings = {}};
+    for (const WeightedInput& input : inputs) parameters.encodings.push_back(input.encoding);
+    parameters.encodings.push_back(wanted);
+    if (const auto* const known = quantizer.known_parameters(node, parameters)) {
+        parameters = *known;
+    } else {
+        QuantizedWeights quantized = quantized_weights(node, inputs, wanted, quantizer);
+        parameters.result = quantized.output;
+        add_constants(view, std::move(quantized), quantizer, parameters.made);
+        quantizer.keep_parameters(node, parameters);
+    }
+    added.inputs.insert(added.inputs.end(), parameters.made.begin(), parameters.made.end());
+    const ir::Encoding encoding = parameters.result;
     if (limit) {
         added.set("clamp", std::vector<std::int64_t>{encoding.zero_point, encoding.stored(double{*limit})});
     }
-    add_constants(view, std::move(quantized), quantizer, added.inputs);
     added.outputs = {quantizer.add_value(result, encoding)};
     quantizer.store(result, added.output());
     quantizer.store(node.output(), added.output());

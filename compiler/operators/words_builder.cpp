@@ -60,6 +60,7 @@ WordsBuilder::WordsBuilder(const ir::Graph& graph, WordsOptions options)
     result_.caches = graph.caches;
     result_.constant_outputs = graph.constant_outputs;
     result_.has_weights = graph.has_weights;
+    result_.repeated = graph.repeated;
     result_.replicas = graph.replicas;
     result_.detours = graph.detours;
     for (const ir::ValueId id : graph.inputs) {

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <future>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -26,7 +28,24 @@ namespace {
 
 using ir::Range;
 
-/// What calibration saw of activations, by value.
+/// By value: the one for which its numbers count. The results of a repeated part are one tensor, of which the
+/// nodes make parts; so are the values that such a part moves.
+std::vector<ir::ValueId> observed_values(const ir::Graph& graph) {
+    std::vector<ir::ValueId> values(graph.values.size());
+    std::iota(values.begin(), values.end(), ir::ValueId{0});
+    for (const std::vector<ir::NodeId>& part : ir::repeated_nodes(graph)) {
+        std::array<std::optional<ir::ValueId>, 2> first;  // of what is made, and of what is moved
+        for (const ir::NodeId id : part) {
+            const ir::Node& node = graph.nodes[id];
+            std::optional<ir::ValueId>& of_kind = first.at(operators::operator_of(node).moves_elements());
+            if (!of_kind) of_kind = node.output();
+            values[node.output()] = *of_kind;
+        }
+    }
+    return values;
+}
+
+/// What calibration saw of activations, by observed value.
 struct Observations {
     std::vector<Range> ranges;
     /// The ranges of each channel, for the values of chains; empty for others.
@@ -37,6 +56,7 @@ struct Observations {
 /// The graph that is observed, on which inputs, and what of it.
 struct Observed {
     const ir::Graph& graph;
+    std::span<const ir::ValueId> values;   ///< observed_values
     std::span<const ChannelChain> chains;  ///< whose channels' ranges are noted
     bool histograms = false;
 };
@@ -85,9 +105,10 @@ Observations observe_some(const Observed& observed, std::span<const std::span<co
                 fmt::format("{}: layer {}: it gives {} on a calibration input; results must be finite",
                             graph.name, in_quotes(graph.values[value_id].name), *wrong));
         }
-        seen.ranges[value_id] = ir::union_of(seen.ranges[value_id], range);
+        const ir::ValueId counts_for = observed.values[value_id];
+        seen.ranges[counts_for] = ir::union_of(seen.ranges[counts_for], range);
         if (!seen.channels[value_id].empty()) widen_channels(seen.channels[value_id], values);
-        if (observed.histograms) seen.histograms[value_id].add(values);
+        if (observed.histograms) seen.histograms[counts_for].add(values);
     };
     reference::execute(graph, inputs, count, observe);
     return seen;
@@ -191,25 +212,33 @@ Range range_of(const ir::Graph& graph, ir::ValueId id, const Observations& seen,
 ir::Graph calibrate(ir::Graph graph, const Calibration& calibration) {
     if (ir::is_quantized(graph)) return graph;
     const std::vector<ChannelChain> chains = channel_chains(graph);
+    const std::vector<ir::ValueId> values = observed_values(graph);
     const bool needs_histograms = graph.has_weights && calibration.method != CalibrationMethod::MinMax;
-    Observations seen = graph.has_weights
-                            ? observe({graph, chains, needs_histograms && chains.empty()}, calibration)
-                            : assumed(graph);
+    Observations seen =
+        graph.has_weights ? observe({graph, values, chains, needs_histograms && chains.empty()}, calibration)
+                          : assumed(graph);
     for (const ChannelChain& chain : chains) {
         std::vector<std::vector<Range>> channels;
         for (const ir::ValueId id : chain.stored) channels.push_back(seen.channels[id]);
         equalize_channels(graph, chain, channels);
     }
     // Equal channels have other histograms.
-    if (needs_histograms && !chains.empty()) seen = observe({graph, {}, true}, calibration);
+    if (needs_histograms && !chains.empty()) seen = observe({graph, values, {}, true}, calibration);
     const ir::BorderValues border(graph);
     const std::vector<operators::ElementFunction> functions = only_functions(graph);
+    std::vector<std::optional<Range>> ranges(graph.values.size());  // by observed value
     for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
         ir::Value& value = graph.values[id];
         if (value.constant || value.type != DataType::Float32) continue;
-        // The largest output is the answer of a classifier.
-        value.range = border.is_output(id) ? seen.ranges[id]
-                                           : range_of(graph, id, seen, calibration.method, functions[id]);
+        const ir::ValueId observed = values[id];
+        if (border.is_output(id)) {
+            // The largest output is the answer of a classifier.
+            value.range = seen.ranges[observed];
+            continue;
+        }
+        std::optional<Range>& range = ranges[observed];
+        if (!range) range = range_of(graph, observed, seen, calibration.method, functions[observed]);
+        value.range = range;
     }
     return graph;
 }

@@ -33,7 +33,13 @@ constexpr std::uint32_t most_inputs = 16;
 /// The mean of each index of the last axis, by value.
 using Means = std::vector<std::vector<double>>;
 
+/// Of the values that nodes with weights read.
 Means means_of(const ir::Graph& graph, const Calibration& calibration) {
+    std::vector<bool> is_wanted(graph.values.size(), false);
+    for (const ir::Node& node : graph.nodes) {
+        if (!operators::operator_of(node).has_weights()) continue;
+        for (const ir::ValueId input : node.inputs) is_wanted[input] = true;
+    }
     Means sums(graph.values.size());
     std::vector<double> counts(graph.values.size(), 0.0);
     const std::uint32_t count = std::min(calibration.count, most_inputs);
@@ -42,6 +48,7 @@ Means means_of(const ir::Graph& graph, const Calibration& calibration) {
     for (std::span<const float>& input : inputs)
         input = input.first(input.size() / calibration.count * count);
     reference::execute(graph, inputs, count, [&](ir::ValueId id, std::span<const float> values) {
+        if (!is_wanted[id]) return;
         const auto extents = graph.values[id].shape.extents();
         const std::size_t channels = extents.empty() ? 1 : extents.back();
         sums[id].resize(channels, 0.0);
@@ -88,13 +95,29 @@ const std::vector<double>& seen_means(const Means& means, const ir::Node& node, 
     return of_input;
 }
 
+/// The means of the data inputs of nodes that have the same weights, over all these nodes.
+Means means_of_inputs(const ir::Graph& real, std::span<const ir::NodeId> nodes, const Means& means) {
+    const std::size_t inputs = ir::NodeView(real, real.nodes[nodes.front()]).data_inputs();
+    Means of_all(inputs);
+    for (std::size_t i = 0; i < inputs; ++i) {
+        for (const ir::NodeId id : nodes) {
+            const std::vector<double>& of_node = seen_means(means, real.nodes[id], i);
+            of_all[i].resize(of_node.size(), 0.0);
+            for (std::size_t c = 0; c < of_node.size(); ++c) of_all[i][c] += of_node[c];
+        }
+        for (double& sum : of_all[i]) sum /= static_cast<double>(nodes.size());
+    }
+    return of_all;
+}
+
 /// The means of the numbers that the weights of each output channel are multiplied with.
 class MultipliedMeans {
 public:
+    /// `means`: of each data input; they must outlive this object.
     MultipliedMeans(const ir::NodeView& real, const Means& means) {
         if (real.node().is("dense")) {
-            for (std::size_t i = 0, count = real.data_inputs(); i < count; ++i) {
-                const std::vector<double>& of_input = seen_means(means, real.node(), i);
+            for (std::size_t i = 0; i < means.size(); ++i) {
+                const std::vector<double>& of_input = means[i];
                 for (std::size_t row = 0; row < real.input(i).shape.elements(); ++row)
                     of_rows_.emplace_back(of_input.at(row % of_input.size()), i);
             }
@@ -103,7 +126,7 @@ public:
         if (!real.node().is("convolution") && !real.node().is("depthwise_convolution")) {
             fail(real.node(), fmt::format("there is no rule for {}", real.node().op->name()));
         }
-        of_channels_ = &seen_means(means, real.node(), 0);
+        of_channels_ = &means.front();
         const auto extents = real.constant(0)->shape.extents();
         if (real.node().is("convolution")) {
             channels_ = extents[extents.size() - 2];
@@ -201,12 +224,19 @@ ir::Graph correct_biases(ir::Graph quantized, const ir::Graph& real, const Calib
                  fmt::format("{} in float for {} on integers", counted(count, "layer"), of_key.size()));
         }
         if (!means) means = means_of(real, calibration);
+        // The nodes of a repeated part may have one bias.
+        std::map<ir::ValueId, std::vector<std::size_t>> by_bias;
         for (std::size_t i = 0; i < count; ++i) {
             const ir::NodeView stored(quantized, quantized.nodes[of_key[i]]);
-            const ir::NodeView exact(real, real.nodes[found->second[i]]);
-            check_pair(stored, exact);
-            const ir::ValueId bias = stored.node().inputs[stored.data_inputs() + 1];
-            quantized.values[bias].constant = ir::Constant::of(corrected(stored, exact, *means));
+            check_pair(stored, {real, real.nodes[found->second[i]]});
+            by_bias[stored.node().inputs[stored.data_inputs() + 1]].push_back(i);
+        }
+        for (const auto& [bias, places] : by_bias) {
+            std::vector<ir::NodeId> exact;
+            for (const std::size_t i : places) exact.push_back(found->second[i]);
+            const ir::NodeView stored(quantized, quantized.nodes[of_key[places.front()]]);
+            quantized.values[bias].constant = ir::Constant::of(
+                corrected(stored, {real, real.nodes[exact.front()]}, means_of_inputs(real, exact, *means)));
         }
     }
     return quantized;

@@ -138,6 +138,7 @@ public:
         const ir::BorderValues border(old_);
         new_.name = old_.name;
         new_.has_weights = old_.has_weights;
+        new_.repeated = old_.repeated;
         new_.detours = old_.detours;
         new_.constant_outputs = std::move(old_.constant_outputs);
         for (ValueId id = 0; id < old_.values.size(); ++id) {

@@ -90,6 +90,21 @@ public:
           sets_(graph),
           is_united_(graph.values.size(), false) {}
 
+    /// The results of a repeated part: all its nodes are to be stored and computed alike.
+    void unite_repeated_parts() {
+        for (const std::vector<ir::NodeId>& part : ir::repeated_nodes(graph_)) {
+            std::optional<ValueId> first;
+            for (const ir::NodeId id : part) {
+                const ir::Node& node = graph_.nodes[id];
+                // What is moved has the range of what it is moved from.
+                if (operators::operator_of(node).moves_elements()) continue;
+                if (first) sets_.unite(node.output(), *first);
+                if (!first) first = node.output();
+            }
+            if (first) sets_.settle(*first);
+        }
+    }
+
     /// First the values that only one node reads: nothing else depends on their range.
     void unite_private_inputs() {
         for (const ir::Node& node : graph_.nodes) {
@@ -176,6 +191,7 @@ private:
 Graph unite_ranges(Graph graph) {
     if (ir::is_quantized(graph)) return graph;
     Uniting uniting(graph);
+    uniting.unite_repeated_parts();
     uniting.unite_private_inputs();
     uniting.unite_similar_inputs();
     for (ValueId id = 0; id < graph.values.size(); ++id) {

@@ -13,6 +13,8 @@ namespace systole::passes {
 ///   for a 16-bit input, whose encoding is never given: it shares the range if a dense layer reads it.
 /// - a value that others read too (operators::SharedValues), if its range is clearly narrower.
 ///
+/// The results of all nodes of a repeated part (ir::Graph::repeated) have one range, too.
+///
 /// A concatenation converts both kinds, whatever the ranges are, so that instructions do not depend on them
 /// (Quantizer::has_own_range); a dense layer takes inputs of several encodings. A graph on integers is
 /// returned unchanged.

@@ -251,6 +251,7 @@ private:
     RecurrentCell cell(std::size_t direction) {
         const std::size_t count = kind_.order.size();
         RecurrentCell cell{.kind = kind_.cell};
+        if (directions_.size() > 1) cell.direction = direction == 0 ? "forward" : "backward";
         const ValueId weights = permuted_constant(layer_, of_direction(weights_, direction), {1, 0});
         const ValueId of_state = permuted_constant(layer_, of_direction(state_weights_, direction), {1, 0});
         cell.resets_product = kind_.cell == RecurrentKind::Gru && integer("linear_before_reset", 0) != 0;

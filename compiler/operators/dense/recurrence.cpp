@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "compiler/ir/graph.h"
@@ -28,6 +31,23 @@ ValueId part_along(ir::LayerReader& layer, ValueId value, std::size_t axis, std:
     return append_same(layer, "strided_slice", {{"first", begin}, {"step", step}, {"count", count}}, {value});
 }
 
+/// The names of gates in those of parts, in the order of RecurrentCell's lists.
+constexpr std::array<const char*, 1> simple_names{"state"};
+constexpr std::array<const char*, 3> gru_names{"update_gate", "reset_gate", "candidate"};
+constexpr std::array<const char*, 4> lstm_names{"input_gate", "forget_gate", "output_gate", "candidate"};
+
+std::span<const char* const> gate_names(RecurrentKind kind) {
+    switch (kind) {
+        case RecurrentKind::Simple:
+            return simple_names;
+        case RecurrentKind::Gru:
+            return gru_names;
+        case RecurrentKind::Lstm:
+            return lstm_names;
+    }
+    return {};
+}
+
 /// The steps of a cell, each after the one before it.
 class Recurrence {
 public:
@@ -39,6 +59,7 @@ public:
         steps_ = shape[1];
         for (std::size_t gate = 0; gate < gate_count(cell.kind); ++gate) {
             const auto bias = cell.biases.empty() ? std::nullopt : std::optional(cell.biases[gate]);
+            layer.begin_part(name_of(gate, "inputs"));
             inputs_.push_back(append_row_product(layer, {sequence, cell.input_weights[gate]}, bias));
         }
     }
@@ -50,7 +71,7 @@ public:
         step_ = index;
         switch (cell_.kind) {
             case RecurrentKind::Simple:
-                state_.hidden = cell_.candidate_function(layer_, clipped(sum(0, state_.hidden)));
+                state_.hidden = candidate(0, sum(0, state_.hidden));
                 break;
             case RecurrentKind::Gru:
                 state_.hidden = gru_step();
@@ -63,80 +84,136 @@ public:
     }
 
 private:
+    /// What follows has the name of a part of the cell.
+    void begin(const std::string& part) {
+        layer_.begin_repeated_part(cell_.direction.empty() ? part : cell_.direction + "/" + part);
+    }
+    /// The same for a part of a gate; for its result if the part is empty.
+    void begin(std::size_t gate, const char* part) { layer_.begin_repeated_part(name_of(gate, part)); }
+    std::string name_of(std::size_t gate, std::string_view part) const {
+        std::string name = cell_.direction.empty() ? "" : cell_.direction + "/";
+        name += gate_names(cell_.kind)[gate];
+        return part.empty() ? name : fmt::format("{}/{}", name, part);
+    }
+
     ValueId pair(const char* op, ValueId a, ValueId b) { return layer_.append(op, {}, {a, b}); }
+    ValueId part(const std::string& name, const char* op, ValueId a, ValueId b) {
+        begin(name);
+        return pair(op, a, b);
+    }
 
     /// What the inputs of this step add to a gate.
     ValueId of_inputs(std::size_t gate) {
+        begin(gate, "step");
         const ValueId part = part_along(layer_, inputs_[gate], 1, step_, 1);
         const std::int64_t hidden = layer_.value(part).shape[2];
         return reshaped(layer_, part, {batch_, hidden});
+    }
+
+    /// What a state adds to a gate.
+    ValueId of_state(std::size_t gate, ValueId state, std::optional<ValueId> bias = std::nullopt) {
+        begin(gate, "state");
+        return append_row_product(layer_, {state, cell_.state_weights[gate]}, bias);
     }
 
     /// The sum of a gate: what inputs and a state add.
     ValueId sum(std::size_t gate, const std::optional<ValueId>& state) {
         const ValueId inputs = of_inputs(gate);
         if (!state) return inputs;
-        return pair("add", inputs, append_row_product(layer_, {*state, cell_.state_weights[gate]}));
+        const ValueId product = of_state(gate, *state);
+        begin(gate, "sum");
+        return pair("add", inputs, product);
     }
 
-    ValueId clipped(ValueId sum) {
+    ValueId clipped(std::size_t gate, ValueId sum) {
         if (!cell_.clip) return sum;
         const double limit = *cell_.clip;
+        begin(gate, "clipped");
         return layer_.append("clip", {{"minimum", -limit}, {"maximum", limit}}, {sum});
     }
 
-    ValueId gate(ValueId sum) { return cell_.gate_function(layer_, clipped(sum)); }
+    ValueId gate(std::size_t gate, ValueId sum) {
+        const ValueId limited = clipped(gate, sum);
+        begin(gate, "");
+        return cell_.gate_function(layer_, limited);
+    }
+    ValueId candidate(std::size_t gate, ValueId sum) {
+        const ValueId limited = clipped(gate, sum);
+        begin(gate, "");
+        return cell_.candidate_function(layer_, limited);
+    }
 
     /// (1 - z) n + z h, as n + z (h - n).
     ValueId gru_step() {
         const std::size_t last = gate_count(cell_.kind) - 1;
         const std::optional<ValueId> hidden = state_.hidden;
-        const ValueId candidate = cell_.candidate_function(layer_, clipped(gru_candidate(last)));
-        const ValueId update = gate(sum(gates::update, hidden));
-        if (!hidden) return pair("subtract", candidate, pair("multiply", update, candidate));
-        return pair("add", candidate, pair("multiply", update, pair("subtract", *hidden, candidate)));
+        const ValueId made = candidate(last, gru_candidate(last));
+        const ValueId update = gate(gates::update, sum(gates::update, hidden));
+        if (!hidden) {
+            const ValueId left_out = part("result/left_out", "multiply", update, made);
+            return part("result", "subtract", made, left_out);
+        }
+        const ValueId difference = part("result/difference", "subtract", *hidden, made);
+        const ValueId kept = part("result/kept", "multiply", update, difference);
+        return part("result", "add", made, kept);
     }
 
     ValueId gru_candidate(std::size_t candidate) {
         const std::optional<ValueId> hidden = state_.hidden;
         if (!hidden && !cell_.product_bias) return of_inputs(candidate);
-        const ValueId reset = gate(sum(gates::reset, hidden));
+        const ValueId reset = gate(gates::reset, sum(gates::reset, hidden));
         if (!cell_.resets_product) {
-            return sum(candidate, pair("multiply", reset, *hidden));
+            return sum(candidate, part("candidate/reset", "multiply", reset, *hidden));
         }
         const ValueId product =
-            hidden ? append_row_product(layer_, {*hidden, cell_.state_weights[candidate]}, cell_.product_bias)
-                   : *cell_.product_bias;
-        return pair("add", of_inputs(candidate), pair("multiply", reset, product));
+            hidden ? of_state(candidate, *hidden, cell_.product_bias) : *cell_.product_bias;
+        const ValueId kept = part("candidate/reset", "multiply", reset, product);
+        return part("candidate/sum", "add", of_inputs(candidate), kept);
     }
 
     /// A sum with what the memory adds to a gate.
     ValueId with_peephole(ValueId sum, std::size_t gate, const std::optional<ValueId>& memory) {
         if (cell_.peepholes.empty() || !memory) return sum;
-        return pair("add", sum, pair("multiply", *memory, cell_.peepholes[gate]));
+        begin(gate, "peephole");
+        const ValueId seen = pair("multiply", *memory, cell_.peepholes[gate]);
+        begin(gate, "sum_with_peephole");
+        return pair("add", sum, seen);
     }
 
     void lstm_step() {
         const std::size_t last = gate_count(cell_.kind) - 1;
         const std::optional<ValueId> hidden = state_.hidden;
         const std::optional<ValueId> memory = state_.memory;
-        const ValueId input = gate(with_peephole(sum(gates::input, hidden), gates::input, memory));
-        const ValueId candidate = cell_.candidate_function(layer_, clipped(sum(last, hidden)));
-        ValueId next = pair("multiply", input, candidate);
+        const ValueId input =
+            gate(gates::input, with_peephole(sum(gates::input, hidden), gates::input, memory));
+        const ValueId made = candidate(last, sum(last, hidden));
+        ValueId next = part(memory ? "memory/added" : "memory", "multiply", input, made);
         if (memory) {
-            const ValueId forget =
-                cell_.couples_gates ? pair("subtract", layer_.constant("one", {1}, {1.0F}), input)
-                                    : gate(with_peephole(sum(gates::forget, hidden), gates::forget, memory));
-            next = pair("add", pair("multiply", forget, *memory), next);
+            const ValueId forget = forget_gate(input, hidden, *memory);
+            const ValueId kept = part("memory/kept", "multiply", forget, *memory);
+            next = part("memory", "add", kept, next);
         }
-        const ValueId output = gate(with_peephole(sum(gates::output, hidden), gates::output, next));
-        state_ = {pair("multiply", output, cell_.result_function(layer_, next)), next};
+        const ValueId output =
+            gate(gates::output, with_peephole(sum(gates::output, hidden), gates::output, next));
+        begin("result/function");
+        const ValueId seen = cell_.result_function(layer_, next);
+        state_ = {part("result", "multiply", output, seen), next};
+    }
+
+    ValueId forget_gate(ValueId input, const std::optional<ValueId>& hidden, ValueId memory) {
+        if (!cell_.couples_gates) {
+            return gate(gates::forget, with_peephole(sum(gates::forget, hidden), gates::forget, memory));
+        }
+        begin(gates::forget, "");
+        if (!one_) one_ = layer_.constant("one", {1}, {1.0F});
+        return pair("subtract", *one_, input);
     }
 
     ir::LayerReader& layer_;
     const RecurrentCell& cell_;
     RecurrentState state_;
     std::vector<ValueId> inputs_;  ///< by gate: what the inputs add, [batch][steps][hidden]
+    std::optional<ValueId> one_;   ///< of coupled gates
     std::int64_t batch_ = 1;
     std::int64_t steps_ = 1;
     std::int64_t step_ = 0;
@@ -163,7 +240,7 @@ RecurrentResult append_recurrence(ir::LayerReader& layer, const RecurrentCell& c
                                   const RecurrentState& initial, bool goes_backwards) {
     // A slice, a product, an addition and a function for each gate, and what combines them.
     constexpr std::uint64_t least_nodes_of_gate = 4;
-    constexpr std::uint64_t most_nodes = 65535;  // as many as a program of TPU v1 has layers
+    constexpr std::uint64_t most_nodes = std::uint64_t{1} << 19U;  // they take about a gigabyte
     const std::uint64_t steps = layer.value(sequence).shape[1];
     const std::uint64_t nodes = steps * gate_count(cell.kind) * least_nodes_of_gate;
     if (nodes > most_nodes) {
@@ -177,6 +254,7 @@ RecurrentResult append_recurrence(ir::LayerReader& layer, const RecurrentCell& c
         result.steps.push_back(recurrence.step(goes_backwards ? recurrence.steps() - 1 - made : made));
     if (goes_backwards) std::ranges::reverse(result.steps);
     result.last = recurrence.state();
+    layer.begin_part("");
     return result;
 }
 
@@ -187,7 +265,10 @@ ValueId append_sequence(ir::LayerReader& layer, const std::vector<ValueId>& step
         parts.push_back(reshaped(layer, step, {shape[0], 1, shape[1]}));
     }
     if (parts.size() == 1) return parts.front();
-    return layer.append("concat", {{"axis", std::int64_t{1}}}, std::move(parts));
+    layer.begin_repeated_part("sequence");
+    const ValueId sequence = layer.append("concat", {{"axis", std::int64_t{1}}}, std::move(parts));
+    layer.begin_part("");
+    return sequence;
 }
 
 ValueId gate_columns(ir::LayerReader& layer, ValueId constant, std::size_t gate, std::size_t gates) {

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compiler/ir/layer_kind.h"
 
 /// Recurrent layers, written out step by step: each step has nodes of its own, and all steps the same
-/// weights.
+/// weights. Each part of a step has a name, "lstm/forget_gate/sum", which it has in all steps
+/// (ir::Graph::repeated).
 namespace systole::operators {
 
 enum class RecurrentKind : std::uint8_t {
@@ -41,6 +43,7 @@ using AppendFunction = std::function<ir::ValueId(ir::LayerReader&, ir::ValueId)>
 /// A cell in one direction. Its lists have an entry for each gate, the candidate last.
 struct RecurrentCell {
     RecurrentKind kind = RecurrentKind::Simple;
+    std::string direction = {};                   ///< in the names of its parts; empty: its layer has one
     std::vector<ir::ValueId> input_weights = {};  ///< [inputs][hidden], constants
     std::vector<ir::ValueId> state_weights = {};  ///< [hidden][hidden], constants
     std::vector<ir::ValueId> biases = {};         ///< [hidden]; none: no bias

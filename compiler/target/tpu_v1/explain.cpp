@@ -42,6 +42,7 @@ std::vector<Choice> joins(const std::vector<std::string>& names,
                           const std::vector<SiblingAlternatives>& sets) {
     std::vector<Choice> choices;
     for (const SiblingAlternatives& set : sets) {
+        if (set.is_repeated) continue;
         Choice& choice = choices.emplace_back();
         choice.of = fmt::format("{} layers of the same rows, by those that go together", set.layers.size());
         for (const JoinAlternative& alternative : set.alternatives) {

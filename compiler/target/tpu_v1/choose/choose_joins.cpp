@@ -205,6 +205,29 @@ std::vector<Groups> tried_groupings(SetCosts& costs, std::size_t layers, std::ui
     return {std::move(apart), windowed_grouping(costs, layers, images, blocks)};
 }
 
+/// The alternatives of a set of which each layer repeats one of an earlier set: only the chosen one, behind
+/// each layer by itself.
+SiblingAlternatives repeated_alternatives(const std::vector<std::uint32_t>& layers,
+                                          const SiblingAlternatives& earlier) {
+    SiblingAlternatives repeated{
+        .layers = layers, .alternatives = {earlier.alternatives.front()}, .chosen = 0, .is_repeated = true};
+    if (earlier.chosen == 0) return repeated;
+    repeated.alternatives.push_back(earlier.alternatives[earlier.chosen]);
+    repeated.chosen = 1;
+    return repeated;
+}
+
+/// The layers that those of a set repeat; empty if one repeats none.
+std::vector<std::uint32_t> repeated_layers(const Network& network, const std::vector<std::uint32_t>& layers) {
+    std::vector<std::uint32_t> repeated;
+    for (const std::uint32_t layer : layers) {
+        const auto first = network.layers[layer].repeats;
+        if (!first) return {};
+        repeated.push_back(*first);
+    }
+    return repeated;
+}
+
 /// Whether the rows that the groups add keep a batch out of the unified buffer that fits without them.
 bool is_too_large(const AnalysedNetwork& apart, const AnalysedNetwork& joined, const Target& target,
                   std::uint32_t images) {
@@ -229,7 +252,13 @@ std::vector<SiblingAlternatives> compare_joins(const AnalysedNetwork& apart, con
         target.spill_weights ? plan_layers(analyse(network, target), target) : std::vector<LayerPlan>();
     const LayerCosts layer_costs(apart, target, machine);
     std::vector<SiblingAlternatives> sets;
+    std::map<std::vector<std::uint32_t>, std::size_t> compared_before;  // places in `sets`, by layers
     for (const std::vector<std::uint32_t>& layers : sibling_layers(network, target)) {
+        const auto earlier = compared_before.find(repeated_layers(network, layers));
+        if (earlier != compared_before.end()) {
+            sets.push_back(repeated_alternatives(layers, sets[earlier->second]));
+            continue;
+        }
         // The program of layers that the machine cannot compute is refused with its instruction.
         if (!layer_costs.supports(layers.front())) continue;
         SiblingAlternatives compared{.layers = layers, .alternatives = {}, .chosen = 0};
@@ -241,6 +270,7 @@ std::vector<SiblingAlternatives> compare_joins(const AnalysedNetwork& apart, con
         }
         const auto fewest = std::ranges::min_element(compared.alternatives, {}, &JoinAlternative::cycles);
         compared.chosen = static_cast<std::size_t>(fewest - compared.alternatives.begin());
+        compared_before.emplace(layers, sets.size());
         sets.push_back(std::move(compared));
     }
     if (sets.empty()) return sets;

@@ -26,6 +26,8 @@ struct SiblingAlternatives {
     std::vector<std::uint32_t> layers;
     std::vector<JoinAlternative> alternatives;
     std::size_t chosen = 0;
+    /// All its layers repeat those of an earlier set, and go together as they do.
+    bool is_repeated = false;
 
     bool operator==(const SiblingAlternatives&) const = default;
 };

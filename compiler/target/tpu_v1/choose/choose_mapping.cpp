@@ -6,6 +6,7 @@
 
 #include "compiler/ir/model_error.h"
 #include "compiler/target/tpu_v1/choose/fit_memory.h"
+#include "compiler/target/tpu_v1/network/align_pixels.h"
 #include "compiler/target/tpu_v1/network/fold_lines.h"
 #include "compiler/target/tpu_v1/network/parallel_layers.h"
 
@@ -127,7 +128,7 @@ private:
 }  // namespace
 
 MappedNetwork choose_mapping(Network network, Target target, const mapping::Batches& batches) {
-    Network folded = fold_long_lines(std::move(network), target);
+    Network folded = align_pixels(fold_long_lines(std::move(network), target), target);
     AnalysedNetwork analysed(std::move(folded), target.geometry.rows);
     MappedNetwork mapped{
         .analysed = std::move(analysed), .target = std::move(target), .cut_images = {}, .compared = {}};

@@ -48,6 +48,17 @@ public:
     }
 
     CutNetwork take() {
+        // By layer of the given network that others repeat: the first of them all that is whole.
+        std::vector<std::optional<std::uint32_t>> repeated(from_.layers.size());
+        for (std::uint32_t l = 0; l < cut_.network.layers.size(); ++l) {
+            const std::uint32_t whole = cut_.whole_layers[l];
+            Layer& layer = cut_.network.layers[l];
+            layer.repeats.reset();
+            if (is_part_[l] || layer.work.index() != from_.layers[whole].work.index()) continue;
+            std::optional<std::uint32_t>& first = repeated[from_.layers[whole].repeats.value_or(whole)];
+            if (first) layer.repeats = first;
+            if (!first) first = l;
+        }
         for (std::size_t l = 0; l < cut_.network.layers.size(); ++l) {
             const std::uint32_t whole = cut_.whole_layers[l];
             const std::optional<std::uint32_t> part_of = from_.layers[whole].part_of;

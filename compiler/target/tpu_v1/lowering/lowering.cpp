@@ -16,7 +16,9 @@
 #include "compiler/ir/encoding.h"
 #include "compiler/ir/model_error.h"
 #include "compiler/ir/text.h"
+#include "compiler/target/tpu_v1/lowering/interleave_repeats.h"
 #include "compiler/target/tpu_v1/lowering/lowerings.h"
+#include "compiler/target/tpu_v1/network/repeats.h"
 
 namespace systole::tpu_v1 {
 
@@ -105,6 +107,20 @@ void Lowering::add_layer(const Node& node, ValueId result, Work work) {
     layer.output = add_tensor(result);
     share_tensor(node.output(), layer.output);
     network_.layers.push_back(std::move(layer));
+}
+
+void Lowering::add_positions(const Node& node) {
+    add_layer(node, node.output(), Concatenation{.axis = Concatenation::Axis::Lines});
+    const TensorId lines = tensor_of(node.output());
+    ir::FeatureMap& shape = network_.tensors[lines].shape;
+    std::swap(shape.height, shape.width);
+    if (!is_read(node.output())) return;  // the host gets the same bytes
+    const TensorId positions = add_tensor(node.output());
+    network_.layers.push_back({.name = node.name,
+                               .inputs = {lines},
+                               .output = positions,
+                               .work = Slice{.first_element = 0},
+                               .part_of = static_cast<std::uint32_t>(network_.layers.size() - 1)});
 }
 
 void Lowering::add_host_operation(const Node& node) {
@@ -302,7 +318,9 @@ bool writes_weights(const ir::Graph& graph, const ChipAbilities& chip) {
     return nodes_on_chip(graph, chip) != nodes_on_chip(graph, {.row_sums = chip.row_sums});
 }
 
-Network lower(const ir::Graph& graph, const ChipAbilities& chip) {
+namespace {
+
+Network lower_in_order(const ir::Graph& graph, const ChipAbilities& chip) {
     for (const ir::Value& value : graph.values) {
         if (!graph.has_weights || !value.constant || value.constant->is_known()) continue;
         throw ModelError(
@@ -326,7 +344,16 @@ Network lower(const ir::Graph& graph, const ChipAbilities& chip) {
         }
     }
     NodeOrder(graph, lowering).lower_all();
-    return std::move(lowering).finish();
+    Network network = std::move(lowering).finish();
+    share_repeats(network, graph.repeated);
+    return network;
+}
+
+}  // namespace
+
+Network lower(const ir::Graph& graph, const ChipAbilities& chip) {
+    if (graph.repeated.empty()) return lower_in_order(graph, chip);
+    return lower_in_order(interleave_repeats(graph), chip);
 }
 
 }  // namespace systole::tpu_v1

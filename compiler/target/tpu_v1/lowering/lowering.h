@@ -47,6 +47,8 @@ public:
     /// Adds the work of a node on its data inputs. `result` is the value that it computes: the node's own
     /// result, or that of a later node whose work is included.
     void add_layer(const ir::Node& node, ir::ValueId result, Work work);
+    /// Adds a concatenation of positions, [1][1][channels] each. Each becomes a line of one pixel.
+    void add_positions(const ir::Node& node);
     /// Adds a node that the host computes on the network's output, after the program.
     void add_host_operation(const ir::Node& node);
     /// Adds nodes that the host computes between the chip's work.

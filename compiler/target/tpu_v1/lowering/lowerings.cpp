@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 
@@ -24,10 +25,10 @@ struct OperatorLowering {
 };
 
 /// The operators of the chip. The host computes all others.
-constexpr std::array<OperatorLowering, 14> lowerings{{
+constexpr std::array<OperatorLowering, 15> lowerings{{
     {"add", lower_add, operators::pairs_activations},
     {"average_pool", lower_average_pool, is_of_bytes},
-    {"concat", lower_concat, concatenates_channels},
+    {"concat", lower_concat, is_concatenated_on_chip},
     {"convolution", lower_convolution, fits_accumulators},
     {"dense", lower_dense, fits_accumulators},
     {"depthwise_convolution", lower_depthwise_convolution, fits_accumulators},
@@ -37,6 +38,7 @@ constexpr std::array<OperatorLowering, 14> lowerings{{
     {"multiply", lower_multiply, operators::pairs_activations},
     {"reshape", lower_reshape, reshapes_maps},
     {"slice", lower_slice},
+    {"strided_slice", lower_position, takes_position},
     {"transpose", lower_swapped_heads, [](const ir::NodeView&) { return false; }},  // as part of products
     {"zero_padding", lower_zero_padding, is_of_bytes},
 }};
@@ -51,9 +53,17 @@ bool rounds_on_chip(const ir::Node& node) {
     return !node.op->declares("rounding") || operators::rounding_of(node) != Rounding::FloatHalfEven;
 }
 
-bool is_on_chip(const ir::Graph& graph, const ir::Node& node, const ChipAbilities& chip) {
+/// Whether the chip computes a node only as a part of a recurrence, where it would go to the host and back
+/// in each step.
+bool is_for_recurrences(const ir::NodeView& node) {
+    return node.node().is("strided_slice") || (node.node().is("concat") && concatenates_positions(node));
+}
+
+bool is_on_chip(const ir::Graph& graph, const ir::Node& node, const ChipAbilities& chip,
+                const std::set<std::string_view>& repeated) {
     const OperatorLowering* const lowering = lowering_of(*node.op);
     if (lowering == nullptr || !rounds_on_chip(node)) return false;
+    if (is_for_recurrences({graph, node}) && !repeated.contains(node.name)) return false;
     const auto is_for_host = [&](ir::ValueId id) {
         const ir::Value& value = graph.values[id];
         return !value.constant && (!is_integer(value.type) || !ir::is_feature_map(value.shape));
@@ -77,7 +87,8 @@ std::string_view place_of(const ir::Operator& op) {
 std::vector<bool> nodes_on_chip(const ir::Graph& graph, const ChipAbilities& chip) {
     std::vector<bool> on_chip;
     on_chip.reserve(graph.nodes.size());
-    for (const ir::Node& node : graph.nodes) on_chip.push_back(is_on_chip(graph, node, chip));
+    const std::set<std::string_view> repeated(graph.repeated.begin(), graph.repeated.end());
+    for (const ir::Node& node : graph.nodes) on_chip.push_back(is_on_chip(graph, node, chip, repeated));
     if (!chip.writes_weights) return on_chip;
     const SwappedHeads swapped(graph, on_chip);
     for (ir::NodeId id = 0; id < graph.nodes.size(); ++id) {

@@ -69,7 +69,9 @@ void lower_add(const ir::NodeView& node, Lowering& lowering);
 void lower_multiply(const ir::NodeView& node, Lowering& lowering);
 
 void lower_concat(const ir::NodeView& node, Lowering& lowering);
-bool concatenates_channels(const ir::NodeView& node);
+bool is_concatenated_on_chip(const ir::NodeView& node);
+/// Whether a node puts positions, [1][1][channels] each, one behind the other.
+bool concatenates_positions(const ir::NodeView& node);
 
 void lower_lookup(const ir::NodeView& node, Lowering& lowering);
 /// The table of a lookup, which may be fused with other work.
@@ -78,5 +80,8 @@ Table table_of(const ir::NodeView& lookup);
 void lower_reshape(const ir::NodeView& node, Lowering& lowering);
 bool reshapes_maps(const ir::NodeView& node);
 void lower_slice(const ir::NodeView& node, Lowering& lowering);
+/// Whether a strided slice takes one pixel of an image, or its first channels.
+bool takes_position(const ir::NodeView& node);
+void lower_position(const ir::NodeView& node, Lowering& lowering);
 
 }  // namespace systole::tpu_v1

@@ -91,12 +91,16 @@ public:
     Network take() {
         const std::vector<bool> read_whole = tensors_read_whole();
         std::vector<Layer> layers = std::exchange(network_.layers, {});
+        std::vector<std::uint32_t> places(layers.size());
         for (std::size_t l = 0; l < layers.size(); ++l) {
+            Layer& layer = layers[l];
+            if (layer.repeats) layer.repeats = places[*layer.repeats];
             if (!folded_[l]) {
-                network_.layers.push_back(std::move(layers[l]));
+                places[l] = static_cast<std::uint32_t>(network_.layers.size());
+                network_.layers.push_back(std::move(layer));
                 continue;
             }
-            add(std::move(layers[l]), *folded_[l], read_whole);
+            places[l] = add(std::move(layer), *folded_[l], read_whole);
         }
         return std::move(network_);
     }
@@ -117,7 +121,8 @@ private:
         return whole;
     }
 
-    void add(Layer layer, const Folded& folded, const std::vector<bool>& read_whole) {
+    /// Returns the number of the layer that does the work.
+    std::uint32_t add(Layer layer, const Folded& folded, const std::vector<bool>& read_whole) {
         const TensorId output = layer.output;
         layer.inputs[0] = view_of(layer.inputs[0], folded.input, layer);
         layer.output = new_tensor(output, folded.output);
@@ -125,6 +130,7 @@ private:
         const Layer& added = network_.layers.emplace_back(std::move(layer));
         const auto number = static_cast<std::uint32_t>(network_.layers.size() - 1);
         if (read_whole[output]) network_.layers.push_back(slice(added, added.output, output, number));
+        return number;
     }
 
     static Layer slice(const Layer& of, TensorId from, TensorId to, std::uint32_t part_of) {

@@ -70,6 +70,8 @@ struct Requantization {
     std::optional<Table> table;
     bool half_to_even = false;  ///< sums are rounded once, halves to the even number
 
+    bool operator==(const Requantization&) const = default;
+
     isa::Multipliers multipliers() const {
         return isa::multipliers_of(!real_multiplier.empty(), half_to_even);
     }
@@ -111,6 +113,8 @@ struct MatrixProduct {
     std::int32_t weight_zero_point = 0;
     Requantization requantization;
     std::optional<Written> written = {};
+
+    bool operator==(const MatrixProduct&) const = default;
 };
 
 /// Matrices of an image, one for each head, by rows.
@@ -137,6 +141,8 @@ struct Pooling {
     isa::VectorOperation operation = isa::VectorOperation::MaxPool;
     ir::Window window;
     bool count_padding = false;
+
+    bool operator==(const Pooling&) const = default;
 };
 
 /// Vector work on each element:
@@ -153,6 +159,8 @@ struct Elementwise {
     std::int32_t maximum = 255;
     std::optional<Table> table;  ///< of Lookup
     bool half_to_even = false;   ///< of Add and Multiply: each scaling rounds once, halves to even
+
+    bool operator==(const Elementwise&) const = default;
 };
 
 /// The concatenation of inputs along the channels, two or more, or along the lines, one or more. Inputs and
@@ -161,6 +169,11 @@ struct Elementwise {
 struct Concatenation {
     enum class Axis : std::uint8_t { Channels, Lines };
     Axis axis = Axis::Channels;
+    /// Along channels, of one input or more: the output has more channels than the inputs. Nothing reads the
+    /// rest, of which the values have no meaning.
+    bool leaves_rest = false;
+
+    bool operator==(const Concatenation&) const = default;
 };
 
 /// Consecutive elements of the input in height, width, channel order, as many as the output has. Both have
@@ -209,6 +222,11 @@ struct Layer {
     /// itself. All strips have the weights, the requantization and the tables of the first. Of other work on
     /// a layer's behalf (transfers, slices, concatenations): the layer in whose name it is reported.
     std::optional<std::uint32_t> part_of = {};
+    /// Of a part of a layer that is written out many times, such as the steps of a recurrence
+    /// (share_repeats): an earlier layer that does the same work on other data and repeats none. Both have
+    /// the same weights, requantization and tables, and are reported together. Layers that are joined share
+    /// them if those that they are joined to do.
+    std::optional<std::uint32_t> repeats = {};
 };
 
 inline bool runs_on_host(const Layer& layer) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <optional>
 
 #include "base/arithmetic.h"
 #include "compiler/ir/model_error.h"
@@ -85,11 +87,12 @@ LayerPlan joined_plan(const Network& network, const Target& target, std::uint32_
     return plan;
 }
 
-/// Gives a strip the parameters of the first strip. Other parts of a layer have none.
-void share_parameters(const LayerPlan& first, LayerPlan& strip) {
-    for (std::size_t column = 0; column < strip.segments.size(); ++column) {
-        for (std::size_t s = 0; s < strip.segments[column].size(); ++s) {
-            strip.segments[column][s].parameters_row = first.segments[column][s].parameters_row;
+/// Gives a strip, or a layer that repeats another, the parameters of the first. Other parts of a layer have
+/// none.
+void share_parameters(const LayerPlan& first, LayerPlan& part) {
+    for (std::size_t column = 0; column < part.segments.size(); ++column) {
+        for (std::size_t s = 0; s < part.segments[column].size(); ++s) {
+            part.segments[column][s].parameters_row = first.segments[column][s].parameters_row;
         }
     }
 }
@@ -154,32 +157,94 @@ LayerPlan plan_group(const Network& network, const Target& target, std::span<con
     return layer_plan;
 }
 
+namespace {
+
+/// Throws ModelError if the layers that are reported, or the segments of the host, are more than instructions
+/// can number.
+void check_layers(const Network& network, const std::vector<LayerPlan>& plans) {
+    constexpr std::size_t most = std::numeric_limits<std::uint16_t>::max();
+    std::size_t layers = 0;
+    for (std::size_t l = 0; l < plans.size(); ++l) {
+        if (is_reported(plans[l], l)) ++layers;
+    }
+    const auto segments = static_cast<std::size_t>(std::ranges::count_if(network.layers, runs_on_host));
+    if (layers <= most && segments <= most) return;
+    const bool has_many_layers = layers > most;
+    throw ModelError(fmt::format("{}: it has {} {}; there may be at most {}", network.name,
+                                 has_many_layers ? layers : segments,
+                                 has_many_layers ? "layers" : "segments of the host", most));
+}
+
+/// Whether a layer, with those joined to it, is computed as the one that it repeats.
+bool has_plan_of_repeated(const AnalysedNetwork& analysed, const Target& target, std::uint32_t layer) {
+    const Network& network = analysed.network();
+    const std::optional<std::uint32_t> first = network.layers[layer].repeats;
+    if (!first || analysed.joined_to[*first] != *first) return false;
+    const auto repeats = [&](std::uint32_t later, std::uint32_t earlier) {
+        return network.layers[later].repeats == earlier;
+    };
+    return std::ranges::equal(analysed.members[layer], analysed.members[*first], repeats) &&
+           block_of(target.choices, layer) == block_of(target.choices, *first) &&
+           rest_of(target.choices, layer) == rest_of(target.choices, *first);
+}
+
+/// The plan of a layer that repeats another one, with the plan of that one.
+LayerPlan repeated_plan(const AnalysedNetwork& analysed, std::uint32_t layer, const LayerPlan& first) {
+    const std::uint32_t repeated = *analysed.network().layers[layer].repeats;
+    LayerPlan plan = first;
+    plan.part_of = repeated;
+    plan.macs = 0;
+    std::map<std::uint32_t, std::uint32_t> members;
+    for (std::size_t i = 0; i < analysed.members[layer].size(); ++i)
+        members.emplace(analysed.members[repeated][i], analysed.members[layer][i]);
+    for (std::vector<Segment>& column : plan.segments) {
+        for (Segment& segment : column) segment.layer = members.at(segment.layer);
+    }
+    return plan;
+}
+
+/// The macs of a layer and those joined to it.
+std::uint64_t macs_of(const AnalysedNetwork& analysed, std::uint32_t layer) {
+    std::uint64_t macs = 0;
+    for (const std::uint32_t member : analysed.members[layer]) macs += analysed.network().layers[member].macs;
+    return macs;
+}
+
+}  // namespace
+
 std::vector<LayerPlan> plan_layers(const AnalysedNetwork& analysed, const Target& target) {
     const Network& network = analysed.network();
-    constexpr std::size_t most_layers = std::numeric_limits<std::uint16_t>::max();
-    if (network.layers.size() > most_layers) {
-        throw ModelError(fmt::format("{}: it has {} layers; there may be at most {}", network.name,
-                                     network.layers.size(), most_layers));
-    }
     std::vector<LayerPlan> plans;
+    plans.reserve(network.layers.size());
     std::uint64_t tiles = 0;
     std::uint64_t bytes = 0;
     for (std::uint32_t l = 0; l < network.layers.size(); ++l) {
         const std::uint32_t to = analysed.joined_to[l];
-        plans.push_back(to == l ? plan_group(network, target, analysed.members[l],
-                                             block_of(target.choices, l), rest_of(target.choices, l))
-                                : joined_plan(network, target, l, plans[to], to));
+        if (to != l) {
+            plans.push_back(joined_plan(network, target, l, plans[to], to));
+            // Computed with a layer that repeats one, it repeats what is computed with that.
+            const std::optional<std::uint32_t> repeated = network.layers[to].repeats;
+            if (repeated && plans[to].part_of == repeated) plans.back().part_of = network.layers[l].repeats;
+        } else if (has_plan_of_repeated(analysed, target, l)) {
+            const std::uint32_t repeated = *network.layers[l].repeats;
+            plans.push_back(repeated_plan(analysed, l, plans[repeated]));
+            plans[repeated].macs += macs_of(analysed, l);
+        } else {
+            plans.push_back(plan_group(network, target, analysed.members[l], block_of(target.choices, l),
+                                       rest_of(target.choices, l)));
+        }
         LayerPlan& plan = plans.back();
         if (is_reported(plan, l)) {
             plan.first_weight_tile = static_cast<std::uint32_t>(tiles);
             tiles += plan.tiling.tiles;
             bytes += plan.tiling.tiles * weight_bytes(network.layers[l], target);
             plan.spilled = plan.tiling.tiles > 0 && !fits_weight_memory(bytes, target);
-        } else if (plan.tiling.tiles > 0) {  // a strip, behind the first
+        } else if (plan.tiling.tiles > 0) {  // behind the first
             plan.first_weight_tile = plans[*plan.part_of].first_weight_tile;
             plan.spilled = plans[*plan.part_of].spilled;
         }
     }
+    check_layers(network, plans);
     check_slices(analysed, target);
     check_weight_memory(network, target, tiles, bytes);
     return plans;

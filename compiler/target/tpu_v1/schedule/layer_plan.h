@@ -47,8 +47,10 @@ struct LayerPlan {
     std::string name;
     std::string kind;                        ///< "convolution", "max_pool", ...; "joined to " a layer
     std::optional<std::uint32_t> joined_to;  ///< the layer with which it is computed
-    std::optional<std::uint32_t> part_of;    ///< see Layer
-    /// For one inference; those of a joined layer count for the other layer, those of strips for the first.
+    /// Layer::part_of, or Layer::repeats if it has the plan of that layer.
+    std::optional<std::uint32_t> part_of;
+    /// For one inference; those of a joined layer count for the other layer, those of strips and of layers
+    /// that repeat another for the first.
     std::uint64_t macs = 0;
     Tiling tiling;                        ///< without tiles for joined layers and for layers without weights
     std::vector<PlanPart> parts;          ///< of the column tiles; one, but for convolutions with a rest

@@ -36,7 +36,8 @@ void plan(const Concatenation& concatenation, const LayerView& view, LayerPlan& 
     plan.kind = "concat";
     if (concatenation.axis == Axis::Lines) return check_lines(view);
     const Tensor& output = view.output();
-    view.require(view.layer.inputs.size() >= 2, "a concatenation must have two inputs or more");
+    view.require(view.layer.inputs.size() >= 2 || concatenation.leaves_rest,
+                 "a concatenation must have two inputs or more");
     std::uint64_t channels = 0;
     for (std::size_t i = 0; i < view.layer.inputs.size(); ++i) {
         const Tensor& input = view.input(i);
@@ -47,7 +48,10 @@ void plan(const Concatenation& concatenation, const LayerView& view, LayerPlan& 
             "inputs and output of a concatenation must be encoded alike");
         channels += input.shape.channels;
     }
-    view.require(channels == output.shape.channels, "the channels of a concatenation must add up");
+    view.require(
+        channels == output.shape.channels || (concatenation.leaves_rest && channels < output.shape.channels),
+        "the channels of a concatenation must add up");
+    channels = output.shape.channels;
     if (std::max(output.shape.height, output.shape.width) > isa::largest_window_side ||
         channels * bytes_of(output.type) > isa::largest_window_channels) {
         view.reject(

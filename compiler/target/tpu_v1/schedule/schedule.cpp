@@ -328,6 +328,25 @@ private:
     AccumulatorParts accumulators_;
 };
 
+/// Leaves a tile in the array where the next product needs it again: of layers that repeat each other, such
+/// as the steps of a recurrence, if they have one tile.
+void keep_tiles(const Network& network, std::vector<Operation>& operations) {
+    std::vector<bool> shares_tiles(network.layers.size(), false);
+    for (std::size_t l = 0; l < network.layers.size(); ++l) {
+        if (!network.layers[l].repeats) continue;
+        shares_tiles[l] = shares_tiles[*network.layers[l].repeats] = true;
+    }
+    std::optional<std::uint32_t> in_array;
+    for (Operation& operation : operations) {
+        MatrixWork* work = std::get_if<ConvolveLines>(&operation);
+        if (work == nullptr) work = std::get_if<MultiplyImages>(&operation);
+        if (work == nullptr) continue;
+        const bool is_there = work->tiles == 1 && in_array == work->first_weight_tile;
+        if (is_there && shares_tiles[work->layer]) work->keep_weights = true;
+        in_array = work->first_weight_tile + work->tiles - 1;
+    }
+}
+
 }  // namespace
 
 Schedule plan_schedule(const AnalysedNetwork& analysed, const Target& target,
@@ -361,6 +380,7 @@ Schedule make_schedule(const AnalysedNetwork& analysed, const Target& target,
     Schedule schedule = plan_schedule(analysed, target, batches);
     check_size(schedule, batches.inferences / schedule.memory.images_per_slice);
     Sequence(analysed, schedule).append_all();
+    keep_tiles(analysed.network(), schedule.operations);
     return schedule;
 }
 
