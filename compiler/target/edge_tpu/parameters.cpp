@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/arithmetic.h"
 #include "hw/isa/weight_blocks.h"
@@ -19,8 +23,40 @@ void compute_on_one_tile(Network& network, Step& step) {
     network.tensors[step.result.tensor].form = Form::Image;
 }
 
-/// Gives the steps' tables the first units of each tile.
-void place_tables(const Network& network, ParameterPlan& plan) {
+/// By node: the first node of the same repeated part (ir::Graph::repeated) with the same parameters, or
+/// itself. Inputs and results have the same encodings, so bias and multipliers are the same, too.
+std::vector<ir::NodeId> nodes_with_same_parameters(const ir::Graph& graph) {
+    std::vector<ir::NodeId> first(graph.nodes.size());
+    std::iota(first.begin(), first.end(), ir::NodeId{0});
+    const auto are_alike = [&](ir::ValueId a, ir::ValueId b) {
+        if (graph.values[a].constant || graph.values[b].constant) return a == b;
+        return graph.values[a].shape == graph.values[b].shape &&
+               graph.values[a].type == graph.values[b].type &&
+               graph.values[a].quantization == graph.values[b].quantization;
+    };
+    const auto are_same = [&](const ir::Node& a, const ir::Node& b) {
+        return a.op == b.op && a.attributes == b.attributes &&
+               std::ranges::equal(a.inputs, b.inputs, are_alike) &&
+               std::ranges::equal(a.outputs, b.outputs, are_alike);
+    };
+    constexpr std::size_t most_kinds = 8;  // of nodes of one part: those behind have their own parameters
+    for (const std::vector<ir::NodeId>& part : ir::repeated_nodes(graph)) {
+        std::vector<ir::NodeId> kinds;
+        for (const ir::NodeId id : part) {
+            const auto known = std::ranges::find_if(
+                kinds, [&](ir::NodeId kind) { return are_same(graph.nodes[kind], graph.nodes[id]); });
+            if (known != kinds.end()) {
+                first[id] = *known;
+            } else if (kinds.size() < most_kinds) {
+                kinds.push_back(id);
+            }
+        }
+    }
+    return first;
+}
+
+/// Gives the steps' tables the first units of each tile. `first`: nodes_with_same_parameters.
+void place_tables(const Network& network, std::span<const ir::NodeId> first, ParameterPlan& plan) {
     std::map<ir::NodeId, TablePlace> known;
     std::uint32_t used = 0;
     for (const Step& step : network.steps) {
@@ -30,7 +66,7 @@ void place_tables(const Network& network, ParameterPlan& plan) {
         if (units == 0) continue;
         const std::uint64_t bytes = std::uint64_t{units} * isa::tile_unit_bytes * network.grid.tiles();
         const auto [place, is_new] = known.try_emplace(
-            step.node, TablePlace{.unit = used, .units = units, .host_address = plan.host_bytes});
+            first[step.node], TablePlace{.unit = used, .units = units, .host_address = plan.host_bytes});
         plan.tables.back() = place->second;
         place->second.is_again = true;
         if (!is_new) continue;
@@ -54,10 +90,11 @@ std::uint64_t cache_bytes(const machine::MachineConfig& machine) {
 ParameterPlan plan_parameters(Network& network, const machine::MachineConfig& machine) {
     ParameterPlan plan;
     const std::uint64_t room = cache_bytes(machine) / isa::tile_unit_bytes;
-    place_tables(network, plan);
+    const std::vector<ir::NodeId> first_node = nodes_with_same_parameters(*network.graph);
+    place_tables(network, first_node, plan);
     std::uint64_t used = plan.cached_bytes / isa::tile_unit_bytes;  // units, through all tiles
     bool is_full = false;
-    // The place of a product's first strip, by its channels.
+    // The place of a product's first strip, or of that of another step with the same parameters, by channels.
     std::map<std::pair<ir::NodeId, std::uint32_t>, std::size_t> known;
     for (Step& step : network.steps) {
         plan.places.emplace_back();
@@ -71,8 +108,10 @@ ParameterPlan plan_parameters(Network& network, const machine::MachineConfig& ma
         }
         if (step.kind != StepKind::Multiply) continue;
         const auto [first_strip, is_new] =
-            known.emplace(std::pair{step.node, step.first_output}, plan.places.size() - 1);
+            known.emplace(std::pair{first_node[step.node], step.first_output}, plan.places.size() - 1);
         if (!is_new) {
+            const bool is_dense = step.product == isa::TileProduct::Dense;
+            if (!plan.places[first_strip->second]->cached && is_dense) compute_on_one_tile(network, step);
             ParameterPlace again = *plan.places[first_strip->second];
             again.product = product_of(network, step);
             again.is_again = true;

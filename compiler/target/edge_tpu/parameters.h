@@ -13,7 +13,7 @@ namespace systole::edge_tpu {
 /// Where the parameters of a product are.
 struct ParameterPlace {
     ProductInstruction product;
-    bool is_again = false;   ///< they are those of another step, of an earlier strip
+    bool is_again = false;   ///< they are those of an earlier step: of another strip, or of a repeated part
     bool cached = false;     ///< in wide memory, since the first call; otherwise they come with every call
     std::uint64_t unit = 0;  ///< of cached ones: the first; of a dense product, in each tile
     std::uint64_t units = 0;

@@ -1,10 +1,13 @@
 // LSTM, GRU and RNN of ONNX against their equations, and how Keras' layers become nodes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <random>
 #include <string>
 #include <utility>
@@ -202,6 +205,32 @@ TEST_CASE("All steps of a recurrent layer have one product of the input, and the
     CHECK(weights == std::vector<ir::ValueId>(4, weights.at(0)));
 }
 
+TEST_CASE("Each part of a step has one name in all steps, and the graph lists it", "[compiler][frontend]") {
+    const json inner = tests::layer(
+        "LSTM", "l", {{"units", 3}, {"activation", "tanh"}, {"recurrent_activation", "sigmoid"}});
+    const auto graph_of = [&](std::uint32_t steps) {
+        return tests::sequential({nullptr, steps, 2},
+                                 {tests::layer("Bidirectional", "b", {{"layer", inner}})});
+    };
+    const ir::Graph graph = graph_of(5);
+    CHECK(graph.repeated == graph_of(4).repeated);
+    const auto parts = ir::repeated_nodes(graph);
+    REQUIRE(parts.size() == graph.repeated.size());
+    std::map<std::string, std::size_t> dense;
+    for (const std::vector<ir::NodeId>& part : parts) {
+        for (const ir::NodeId id : part) {
+            if (graph.nodes[id].is("dense")) ++dense[graph.nodes[id].name];
+        }
+    }
+    // The first state is zero.
+    std::map<std::string, std::size_t> expected;
+    for (const char* const direction : {"forward", "backward"}) {
+        for (const char* const gate : {"input_gate", "forget_gate", "output_gate", "candidate"})
+            expected[fmt::format("b/{}/{}/state", direction, gate)] = 4;
+    }
+    CHECK(dense == expected);
+}
+
 TEST_CASE("A recurrent node that is not computed is refused", "[compiler][frontend]") {
     const DrawnRecurrence plain{.op = "LSTM",
                                 .gates = 4,
@@ -270,7 +299,7 @@ TEST_CASE("A recurrent node that is not computed is refused", "[compiler][fronte
           "node \"n_y\" (\"LSTM\"): it has 10000000 steps, which are 160000000 nodes or more; a recurrent "
           "layer may "
           "be at "
-          "most 65535");
+          "most 524288");
     CHECK(refusal([](OnnxModel& model, ::onnx::NodeProto& node) {
               model.raw<std::int32_t>("lengths", ::onnx::TensorProto::INT32, {1}, {1});
               node.set_input(4, "lengths");
