@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <future>
@@ -29,18 +28,29 @@ namespace {
 using ir::Range;
 
 /// By value: the one for which its numbers count. The results of a repeated part are one tensor, of which the
-/// nodes make parts; so are the values that such a part moves.
-std::vector<ir::ValueId> observed_values(const ir::Graph& graph) {
-    std::vector<ir::ValueId> values(graph.values.size());
-    std::iota(values.begin(), values.end(), ir::ValueId{0});
+/// nodes make parts. What such a part moves has numbers that count already.
+struct ObservedValues {
+    std::vector<ir::ValueId> of;
+    std::vector<bool> counts_already;
+};
+ObservedValues observed_values(const ir::Graph& graph) {
+    ObservedValues values{.of = std::vector<ir::ValueId>(graph.values.size()),
+                          .counts_already = std::vector<bool>(graph.values.size(), false)};
+    std::iota(values.of.begin(), values.of.end(), ir::ValueId{0});
     for (const std::vector<ir::NodeId>& part : ir::repeated_nodes(graph)) {
-        std::array<std::optional<ir::ValueId>, 2> first;  // of what is made, and of what is moved
+        std::optional<ir::ValueId> first;
         for (const ir::NodeId id : part) {
             const ir::Node& node = graph.nodes[id];
-            std::optional<ir::ValueId>& of_kind = first.at(operators::operator_of(node).moves_elements());
-            if (!of_kind) of_kind = node.output();
-            values[node.output()] = *of_kind;
+            if (operators::operator_of(node).moves_elements() && node.inputs.size() == 1) {
+                values.counts_already[node.output()] = !graph.values[node.inputs.front()].constant;
+                continue;
+            }
+            if (!first) first = node.output();
+            values.of[node.output()] = *first;
         }
+    }
+    for (const ir::Node& node : graph.nodes) {
+        if (values.counts_already[node.output()]) values.of[node.output()] = values.of[node.inputs.front()];
     }
     return values;
 }
@@ -56,7 +66,7 @@ struct Observations {
 /// The graph that is observed, on which inputs, and what of it.
 struct Observed {
     const ir::Graph& graph;
-    std::span<const ir::ValueId> values;   ///< observed_values
+    const ObservedValues& values;
     std::span<const ChannelChain> chains;  ///< whose channels' ranges are noted
     bool histograms = false;
 };
@@ -91,6 +101,7 @@ Observations observe_some(const Observed& observed, std::span<const std::span<co
     // What the host alone computes, in floats, may be infinite, as the numbers of masked places are before a
     // softmax. The quantizer refuses to store such numbers.
     const auto observe = [&](ir::ValueId value_id, std::span<const float> values) {
+        if (observed.values.counts_already[value_id]) return;
         Range range;
         bool has_nan = false;
         for (const float value : values) {
@@ -105,7 +116,7 @@ Observations observe_some(const Observed& observed, std::span<const std::span<co
                 fmt::format("{}: layer {}: it gives {} on a calibration input; results must be finite",
                             graph.name, in_quotes(graph.values[value_id].name), *wrong));
         }
-        const ir::ValueId counts_for = observed.values[value_id];
+        const ir::ValueId counts_for = observed.values.of[value_id];
         seen.ranges[counts_for] = ir::union_of(seen.ranges[counts_for], range);
         if (!seen.channels[value_id].empty()) widen_channels(seen.channels[value_id], values);
         if (observed.histograms) seen.histograms[counts_for].add(values);
@@ -212,7 +223,7 @@ Range range_of(const ir::Graph& graph, ir::ValueId id, const Observations& seen,
 ir::Graph calibrate(ir::Graph graph, const Calibration& calibration) {
     if (ir::is_quantized(graph)) return graph;
     const std::vector<ChannelChain> chains = channel_chains(graph);
-    const std::vector<ir::ValueId> values = observed_values(graph);
+    const ObservedValues values = observed_values(graph);
     const bool needs_histograms = graph.has_weights && calibration.method != CalibrationMethod::MinMax;
     Observations seen =
         graph.has_weights ? observe({graph, values, chains, needs_histograms && chains.empty()}, calibration)
@@ -230,7 +241,7 @@ ir::Graph calibrate(ir::Graph graph, const Calibration& calibration) {
     for (ir::ValueId id = 0; id < graph.values.size(); ++id) {
         ir::Value& value = graph.values[id];
         if (value.constant || value.type != DataType::Float32) continue;
-        const ir::ValueId observed = values[id];
+        const ir::ValueId observed = values.of[id];
         if (border.is_output(id)) {
             // The largest output is the answer of a classifier.
             value.range = seen.ranges[observed];

@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -56,6 +58,33 @@ using ByteTable = std::array<std::uint8_t, 256>;
 using WideTable = std::array<std::int16_t, 513>;
 using Table = std::variant<ByteTable, WideTable>;
 
+/// A table or none. Copies share it: a network has thousands of layers, and most have none.
+class OptionalTable {
+public:
+    OptionalTable() = default;
+    OptionalTable(Table table)  // NOLINT(google-explicit-constructor)
+        : table_(std::make_shared<const Table>(std::move(table))) {}
+    OptionalTable(const ByteTable& table)
+        : OptionalTable(Table(table)) {}  // NOLINT(google-explicit-constructor)
+    OptionalTable(const WideTable& table)
+        : OptionalTable(Table(table)) {}  // NOLINT(google-explicit-constructor)
+
+    bool has_value() const { return table_ != nullptr; }
+    explicit operator bool() const { return has_value(); }
+    const Table& operator*() const { return *table_; }
+    /// Throws std::logic_error if there is none.
+    const Table& value() const {
+        if (!table_) throw std::logic_error("there is no table");
+        return *table_;
+    }
+    bool operator==(const OptionalTable& other) const {
+        return table_ == other.table_ || (table_ && other.table_ && *table_ == *other.table_);
+    }
+
+private:
+    std::shared_ptr<const Table> table_;
+};
+
 /// The conversion of int32 sums to stored outputs, by output channel:
 /// clamp(zero_point + scale(sum + bias, multiplier, shift), minimum, maximum), then the table, if any, which
 /// has the output's width. The bias includes the correction for the input's zero point.
@@ -67,7 +96,7 @@ struct Requantization {
     std::int32_t zero_point = 0;
     std::int32_t minimum = 0;
     std::int32_t maximum = 255;
-    std::optional<Table> table;
+    OptionalTable table;
     bool half_to_even = false;  ///< sums are rounded once, halves to the even number
 
     bool operator==(const Requantization&) const = default;
@@ -157,8 +186,8 @@ struct Elementwise {
     FixedPoint a, b, result;
     std::int32_t minimum = 0;
     std::int32_t maximum = 255;
-    std::optional<Table> table;  ///< of Lookup
-    bool half_to_even = false;   ///< of Add and Multiply: each scaling rounds once, halves to even
+    OptionalTable table;        ///< of Lookup
+    bool half_to_even = false;  ///< of Add and Multiply: each scaling rounds once, halves to even
 
     bool operator==(const Elementwise&) const = default;
 };

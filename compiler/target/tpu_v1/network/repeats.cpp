@@ -56,6 +56,14 @@ private:
     const Network& network_;
 };
 
+/// Keeps one of two equal tables.
+void share_table(const Layer& first, Layer& layer) {
+    if (auto* const work = std::get_if<Elementwise>(&layer.work))
+        work->table = std::get<Elementwise>(first.work).table;
+    if (auto* const product = std::get_if<MatrixProduct>(&layer.work))
+        product->requantization.table = std::get<MatrixProduct>(first.work).requantization.table;
+}
+
 }  // namespace
 
 void share_repeats(Network& network, std::span<const std::string> names) {
@@ -71,6 +79,7 @@ void share_repeats(Network& network, std::span<const std::string> names) {
         for (const std::uint32_t first : of_name) {
             if (!repeats.repeats(layer, network.layers[first])) continue;
             layer.repeats = first;
+            share_table(network.layers[first], layer);
             break;
         }
         if (!layer.repeats && of_name.size() < most_firsts) of_name.push_back(l);

@@ -109,7 +109,7 @@ const Requantization* requantization(const Layer& layer) {
 }
 
 const Table* lookup_table(const Layer& layer) {
-    const std::optional<Table>* table = nullptr;
+    const OptionalTable* table = nullptr;
     if (const auto* const work = std::get_if<Elementwise>(&layer.work)) table = &work->table;
     if (const auto* const rules = requantization(layer)) table = &rules->table;
     return table != nullptr && *table ? &**table : nullptr;

@@ -520,6 +520,19 @@ TEST_CASE("Values in files may be of other number formats than in the graph", "[
           "number format in files, and be split along the same axis");
 }
 
+TEST_CASE("A graph lists the parts of layers that are written out many times", "[compiler][ir]") {
+    const std::string text =
+        "graph \"g\"\nrepeated \"r/gate\"\nrepeated \"r/none\"\ninputs %0\noutputs %2\n"
+        "%0 float32 1x4 \"x\"\n%1 float32 1x4 \"r/gate\"\n%2 float32 1x4 \"r/gate\"\n"
+        "%1 = tanh(%0) \"r/gate\"\n%2 = tanh(%1) \"r/gate\"\n";
+    const ir::Graph graph = read(text);
+    CHECK(ir::to_text(graph) == text);
+    CHECK(graph.repeated == std::vector<std::string>{"r/gate", "r/none"});
+    CHECK(ir::repeated_nodes(graph) == std::vector<std::vector<ir::NodeId>>{{0, 1}});
+    CHECK(error_of(replaced(text, "r/none", "r/gate")) ==
+          "net.txt: repeated \"r/gate\": it is stated more than once");
+}
+
 TEST_CASE("A program of several replicas says which borders are split", "[compiler][ir]") {
     const std::string text =
         "graph \"g\"\nreplicas 8\ninputs %0\noutputs %1\n%0 float32 1x2x3 \"x\" split 1\n"

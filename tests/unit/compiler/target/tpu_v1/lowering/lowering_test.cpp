@@ -305,7 +305,8 @@ TEST_CASE("The chip concatenates the channels of maps of bytes, and nothing else
         const ir::Graph graph =
             tests::nodes::read_node(tests::nodes::tflite("CONCATENATION", {{"axis", axis}}, {type}), {a, a});
         REQUIRE(graph.nodes.size() == 1);
-        const bool runs = tpu_v1::concatenates_channels({graph, graph.nodes[0]});
+        const bool runs = tpu_v1::is_concatenated_on_chip({graph, graph.nodes[0]}) &&
+                          !tpu_v1::concatenates_positions({graph, graph.nodes[0]});
         CHECK(tpu_v1::nodes_on_chip(graph) == std::vector<bool>{runs});
         return runs;
     };
