@@ -83,6 +83,17 @@ void ValueHistogram::Counts::add(std::size_t bin, std::uint64_t count) {
 }
 
 void ValueHistogram::add(std::span<const float> values) {
+    // To go through all bins takes longer than to find those of a few numbers.
+    constexpr std::size_t few = bins_of_sign / 8;
+    if (values.size() < few) {
+        total_ += values.size();
+        for (const float value : values) {
+            const std::size_t bin = std::bit_cast<std::uint32_t>(value) >> dropped_bits;
+            if (bin % bins_of_sign >= bins_of_exponent)
+                counts_.at(bin / bins_of_sign).add(bin % bins_of_sign, 1);
+        }
+        return;
+    }
     std::vector<std::uint32_t> counts(2 * bins_of_sign, 0);
     for (const float value : values) ++counts[std::bit_cast<std::uint32_t>(value) >> dropped_bits];
     total_ += values.size();
