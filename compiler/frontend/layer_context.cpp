@@ -204,7 +204,12 @@ void LayerContext::begin_part(std::string_view part) {
 }
 
 void LayerContext::begin_repeated_part(std::string_view part) {
-    begin_part(part);
+    // Layers with one name in a file do not repeat each other.
+    if (repeating_name_.empty()) {
+        const std::uint32_t number = ++builder_.repeating_layers[layer_name_];
+        repeating_name_ = number == 1 ? layer_name_ : fmt::format("{}#{}", layer_name_, number);
+    }
+    name_ = fmt::format("{}/{}", repeating_name_, part);
     if (builder_.repeated.insert(name_).second) builder_.graph.repeated.push_back(name_);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,6 +33,8 @@ struct GraphBuilder {
     std::uint64_t computed_numbers = 0;   ///< of constants that were computed while building
     bool has_open_batch = false;          ///< LayerReader::has_open_batch
     std::set<std::string> repeated = {};  ///< the names in Graph::repeated
+    /// Of each name, the layers that have repeated parts.
+    std::map<std::string, std::uint32_t> repeating_layers = {};
 
     /// Adds a constant of the file.
     ir::ValueId add_file_constant(std::string name, const ir::Shape& shape, DataType type,
@@ -109,7 +113,8 @@ private:
     const ir::LayerKind& kind_;
     LayerConfig config_;
     std::string layer_name_;
-    std::string name_;  ///< of the part that is being built
+    std::string repeating_name_;  ///< in the names of its repeated parts; empty: it has none yet
+    std::string name_;            ///< of the part that is being built
     std::vector<ir::ValueId> inputs_;
     DataType stored_as_;
     std::vector<ir::ResultType> declared_;

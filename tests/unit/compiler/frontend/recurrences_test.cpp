@@ -231,6 +231,20 @@ TEST_CASE("Each part of a step has one name in all steps, and the graph lists it
     CHECK(dense == expected);
 }
 
+TEST_CASE("Recurrent nodes with one name in a file have parts of different names", "[compiler][frontend]") {
+    const DrawnRecurrence plain{.op = "RNN", .steps = 3, .w = {1}, .r = {1}, .b = {0, 0}, .h = {0}};
+    OnnxModel model = model_of(plain);
+    ::onnx::NodeProto& second = model.node("RNN", {"x", "w", "r"}, {"z"});
+    tests::with_attribute(second, "hidden_size", std::int64_t{1});
+    second.set_name(model.graph().node(0).name());
+    model.output("z");
+    const ir::Graph graph = model.read();
+    CHECK(graph.repeated == std::vector<std::string>{"n_y/state/step", "n_y/state", "n_y/state/state",
+                                                     "n_y/state/sum", "n_y/sequence", "n_y#2/state/step",
+                                                     "n_y#2/state", "n_y#2/state/state", "n_y#2/state/sum",
+                                                     "n_y#2/sequence"});
+}
+
 TEST_CASE("A recurrent node that is not computed is refused", "[compiler][frontend]") {
     const DrawnRecurrence plain{.op = "LSTM",
                                 .gates = 4,
