@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace systole::frontend {
@@ -20,9 +21,10 @@ struct OpenDimension {
     std::string_view name;   ///< of the dimension; may be empty
 };
 
-/// The size of a dimension in a step. A cache has more than two dimensions, and "past" or "cache" in its name;
-/// a mask is over all tokens; other inputs are of new tokens, unless the dimension's name says otherwise.
-/// These are the conventions of the exporters of transformers (docs/decoding.md).
-std::uint32_t size_in(const DecoderStep& step, const OpenDimension& dimension);
+/// The size of a dimension in a step. A cache has more than two dimensions, and "past" or "cache" in its
+/// name; a mask is over all tokens; other inputs are of new tokens, unless the dimension's name says
+/// otherwise. These are the conventions of the exporters of transformers (docs/decoding.md). Absent where the
+/// names are of something else: of a batch, heads, an encoder or pictures.
+std::optional<std::uint32_t> size_in(const DecoderStep& step, const OpenDimension& dimension);
 
 }  // namespace systole::frontend

@@ -86,6 +86,13 @@ struct Graph {
         bool operator==(const Cache&) const = default;
     };
     std::vector<Cache> caches;
+    /// Inputs of the file that have no elements, such as caches before the first step. No node reads them. A
+    /// note, which the text of a graph does not have.
+    struct EmptyInputs {
+        std::vector<std::string> names = {};
+        bool operator==(const EmptyInputs& /*other*/) const { return true; }
+    };
+    EmptyInputs empty_inputs;
     /// Outputs of the file that are constants, each with its place among all outputs of the file. They are
     /// known before the network runs; nothing computes them.
     struct ConstantOutput {

@@ -182,9 +182,9 @@ void Quantizer::add_lookup(const Node& node, ValueId from, ValueId to, const Ele
     const ir::Encoding of = encoding_of(result_.values[from]);
     const ir::Encoding result = encoding_of(result_.values[to]);
     Parameters table{.of = {}, .encodings = {of, result}};
-    for (const ValueId input : node.inputs) {
-        if (graph_.values[input].constant) table.of.push_back(input);
-    }
+    // Also which of the inputs is the constant one.
+    for (const ValueId input : node.inputs)
+        table.of.push_back(graph_.values[input].constant ? input : ir::no_value);
     const Parameters* const known = known_parameters(node, table);
     const ValueId constant = known != nullptr ? known->made.front()
                                               : add_constant(node.name + "/table", {table_entries(type)},

@@ -66,6 +66,11 @@ std::span<std::uint8_t> HostMemory::bytes(const isa::HostBuffer& buffer) {
     return {region->bytes ? region->bytes->data() : nullptr, region->bytes ? buffer.bytes : 0};
 }
 
+std::span<std::uint8_t> HostMemory::padding(const isa::HostBuffer& buffer) {
+    if (bytes(buffer).empty()) return {};
+    return {host_bytes(buffer.address, buffer.all_bytes()) + buffer.bytes, buffer.padding};
+}
+
 std::uint8_t* HostMemory::host_bytes(std::uint64_t address, std::uint64_t bytes) {
     Region* region = find(address, bytes);
     sc_assert(region != nullptr && region->bytes);

@@ -30,6 +30,8 @@ public:
     void load(const isa::Program& program);
     /// The bytes of one of the program's buffers.
     std::span<std::uint8_t> bytes(const isa::HostBuffer& buffer);
+    /// Those of the padding behind it.
+    std::span<std::uint8_t> padding(const isa::HostBuffer& buffer);
     bool has(std::uint64_t address, std::uint64_t bytes) override { return find(address, bytes) != nullptr; }
     std::uint8_t* host_bytes(std::uint64_t address, std::uint64_t bytes) override;
 

@@ -113,6 +113,11 @@ public:
     /// The host's memory for one of the program's buffers: to be filled before the run or read after it.
     std::span<std::uint8_t> host_bytes(const isa::HostBuffer& buffer) { return host_memory_.bytes(buffer); }
 
+    /// The same for what is behind it: inferences that fill up the last batch.
+    std::span<std::uint8_t> host_padding(const isa::HostBuffer& buffer) {
+        return host_memory_.padding(buffer);
+    }
+
     /// Simulates until all programs have halted. If both are given, calls `progress` with the number of
     /// issued instructions at least every `pause` cycles. Throws ProgramError for a missing sync, a race
     /// between cores, a program that can never finish, and rows and tiles that do not exist.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/whole_file.h"
@@ -40,8 +41,10 @@ struct DecodeCommand {
                                   .tokens = tokens,
                                   .every_step = every_step};
         if (question.batches.empty()) question.batches = {std::max(question.config.batch, 1U)};
-        // Also with a run file that is timed only.
-        if (!options.input.empty() && !options.timing_only) {
+        check_options();
+        // Prompts on the command line are computed also with a run file that is timed only.
+        const bool is_timed = options.timing_only || (options.input.empty() && question.config.timing_only);
+        if (!question.config.input.empty() && !is_timed) {
             question.config.timing_only = false;
             question.given = decode::read_prompts(prompts_file(question.config));
         }
@@ -64,6 +67,25 @@ struct DecodeCommand {
     }
 
 private:
+    /// Throws ConfigError for what follows from prompts and tokens.
+    void check_options() const {
+        const auto refuse = [](std::string_view option, const std::string& value) {
+            if (value.empty()) return;
+            throw machine::ConfigError(fmt::format(
+                "{} {} is given; a decoding has --prompt-length, --tokens and --batches", option, value));
+        };
+        refuse("--new-tokens", options.new_tokens);
+        refuse("--cached-tokens", options.cached_tokens);
+        refuse("--limit", options.limit);
+        refuse("--random-input", options.random_input);
+        for (const std::uint32_t prompt : prompts) {
+            constexpr std::uint64_t most = std::uint64_t{1} << 24U;
+            if (std::uint64_t{prompt} + tokens <= most) continue;
+            throw machine::ConfigError(
+                fmt::format("a prompt of {} with {} tokens has more than {}", prompt, tokens, most));
+        }
+    }
+
     /// The file of prompts; its batch and length are those of the run.
     std::string prompts_file(const run::RunConfig& config) const {
         if (config.input.size() != 1) {

@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <functional>
 #include <iterator>
 #include <list>
 #include <mutex>
@@ -72,11 +71,13 @@ std::vector<StatePairs> without_patterns(const std::vector<StatePairs>& named,
     return all;
 }
 
-/// The pairs that a run names; `what` begins the messages. `is_without`: whether an input that the graph does
-/// not have has no elements. Throws ModelError.
+bool has_empty_input(const ir::Graph& graph, const std::string& name) {
+    return std::ranges::find(graph.empty_inputs.names, name) != graph.empty_inputs.names.end();
+}
+
+/// The pairs that a run names; `what` begins the messages. Throws ModelError.
 std::vector<BorderPair> pairs_of(const ir::Graph& graph, const std::vector<StatePairs>& named,
-                                 std::string_view what,
-                                 const std::function<bool(const std::string&)>& is_without = {}) {
+                                 std::string_view what) {
     std::vector<std::string> inputs;
     for (const ir::ValueId id : graph.inputs) inputs.push_back(graph.values[id].name);
     const std::vector<FileOutput> outputs = outputs_of_file(graph);
@@ -87,9 +88,9 @@ std::vector<BorderPair> pairs_of(const ir::Graph& graph, const std::vector<State
                         graph.name, what, side, in_quotes(given), count));
     };
     std::vector<BorderPair> found;
-    for (const StatePairs& pairs : without_patterns(named, outputs)) {
+    for (const StatePairs& pairs : named) {
         const std::optional<std::size_t> input = find_border(inputs, pairs.input);
-        const bool is_empty = !input && is_without && is_without(pairs.input);
+        const bool is_empty = !input && has_empty_input(graph, pairs.input);
         if (!input && !is_empty) fail_without("input", pairs.input, inputs.size());
         const std::optional<std::size_t> output = find_output(outputs, pairs.output);
         if (!output) fail_without("output", pairs.output, outputs.size());
@@ -148,7 +149,12 @@ void check_unpaired(const ir::Graph& graph, const ir::Graph::State& pair) {
 /// Adds the state that a run names to that of the file.
 ir::Graph with_state(ir::Graph graph, const std::vector<StatePairs>& state) {
     for (const BorderPair& named : pairs_of(graph, state, "state")) {
-        const ir::Graph::State pair{.input = named.input.value(), .output = named.output};
+        if (!named.input) {
+            throw ModelError(fmt::format("{}: state pairs an input without elements with output {}",
+                                         graph.name,
+                                         in_quotes(graph.values[graph.outputs[named.output]].name)));
+        }
+        const ir::Graph::State pair{.input = *named.input, .output = named.output};
         if (std::ranges::find(graph.state, pair) != graph.state.end()) continue;  // the file has it
         check_unpaired(graph, pair);
         check_pair(graph, pair);
@@ -168,37 +174,27 @@ constexpr std::array<std::pair<const char*, const char*>, 5> usual_names{
 /// The caches of a decoder's step whose run names none, by these names.
 std::vector<StatePairs> usual_caches(const ir::Graph& graph, const DecoderStep& step) {
     const std::vector<FileOutput> outputs = outputs_of_file(graph);
+    const auto is_input = [&](const StatePairs& pair) {
+        const auto has_name = [&](ir::ValueId id) { return graph.values[id].name == pair.input; };
+        return has_empty_input(graph, pair.input) || std::ranges::any_of(graph.inputs, has_name);
+    };
     for (const auto& [input, output] : usual_names) {
         std::vector<StatePairs> pairs = without_patterns({{.input = input, .output = output}}, outputs);
-        if (pairs.front().output == output) continue;  // no output has such a name
-        if (step.cached_tokens == 0) return pairs;
-        const auto is_input = [&](const StatePairs& pair) {
-            return std::ranges::any_of(graph.inputs,
-                                       [&](ir::ValueId id) { return graph.values[id].name == pair.input; });
-        };
         if (std::ranges::all_of(pairs, is_input)) return pairs;
     }
-    if (step.cached_tokens == 0) return {};
+    if (step.cached_tokens == 0 && graph.empty_inputs.names.empty()) return {};
     throw ModelError(fmt::format(
-        "{}: cached_tokens is {}; no outputs have the usual names of caches, such as past.* and present.*: "
-        "name them with the key cache",
+        "{}: cached_tokens is {}; no inputs and outputs have the usual names of caches, such as past.* and "
+        "present.*: name them with the key cache",
         graph.name, step.cached_tokens));
-}
-
-/// Whether the caches of a run have no elements yet.
-bool is_empty_cache(const RunSpec& spec, const std::string& input) {
-    if (spec.step && spec.step->cached_tokens == 0) return true;
-    return std::ranges::any_of(spec.input_shapes, [&](const InputShape& shape) {
-        return fits_pattern(input, shape.input) && std::ranges::count(shape.extents, 0U) > 0;
-    });
 }
 
 /// Adds the caches that a run names, or those of its step.
 ir::Graph with_caches(ir::Graph graph, const RunSpec& spec) {
     const std::vector<StatePairs> names =
         spec.step && spec.caches.empty() ? usual_caches(graph, *spec.step) : spec.caches;
-    const auto is_empty = [&](const std::string& input) { return is_empty_cache(spec, input); };
-    for (const BorderPair& named : pairs_of(graph, names, "cache", is_empty)) {
+    const std::vector<StatePairs> pairs = without_patterns(names, outputs_of_file(graph));
+    for (const BorderPair& named : pairs_of(graph, pairs, "cache")) {
         const ir::Value& after = graph.values[graph.outputs[named.output]];
         const auto same = [&](const ir::Graph::Cache& other) {
             return other.output == named.output || (named.input && other.input == named.input);

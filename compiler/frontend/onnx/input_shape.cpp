@@ -76,13 +76,15 @@ ir::Shape shape_of_input(const ::onnx::TypeProto::Tensor& type, const InputShape
         throw ModelError(fmt::format("its shape is given as {}; in the file it has {}", to_text(*known),
                                      counted(rank, "dimension")));
     }
+    // Places of tokens, such as cache_position, and no batch.
+    const bool is_list = rank == 1 && !type.shape().dim(0).dim_param().empty();
     std::vector<std::uint32_t> extents;
     for (int axis = 0; axis < type.shape().dim_size(); ++axis) {
         const auto& dimension = type.shape().dim(axis);
         std::optional<std::uint32_t> wanted;
         if (known) {
             wanted = (*known)[static_cast<std::size_t>(axis)];
-        } else if (shapes.step && axis > 0 && has_no_size(dimension)) {
+        } else if (shapes.step && (axis > 0 || is_list) && has_no_size(dimension)) {
             wanted = size_in(*shapes.step, {.input = input, .rank = rank, .name = dimension.dim_param()});
         }
         extents.push_back(extent_of(dimension, axis, wanted));

@@ -192,7 +192,7 @@ private:
         if (shape.rank() > 1 && shape[0] > 0 && shape.elements() == 0) {
             // Nodes may read its shape, and append to it.
             builder_.graph.values.push_back({.name = name, .shape = shape, .type = type});
-            empty_inputs_.push_back(name);
+            builder_.graph.empty_inputs.names.push_back(name);
             return static_cast<ir::ValueId>(builder_.graph.values.size() - 1);
         }
         const ir::ValueId id = builder_.graph.add_input(name, shape);
@@ -206,10 +206,10 @@ private:
             for (const ir::ValueId id : node.inputs) {
                 const ir::Value& value = builder_.graph.values[id];
                 if (value.shape.elements() > 0) continue;
-                throw ModelError(fmt::format(
-                    "layer {} reads input {}, whose shape is {}; without elements, it may only be "
-                    "appended to",
-                    in_quotes(node.name), in_quotes(value.name), to_text(value.shape)));
+                throw ModelError(
+                    fmt::format("layer {} reads {}, whose shape is {}; without elements, it may only be "
+                                "appended to",
+                                in_quotes(node.name), in_quotes(value.name), to_text(value.shape)));
             }
         }
     }
@@ -494,7 +494,6 @@ private:
     GraphBuilder builder_;
     LayerNames layer_names_;
     Scope network_;
-    std::vector<std::string> empty_inputs_;
     bool has_int64_ = false;                                     ///< among its tensors
     std::map<std::string, std::string, std::less<>> operators_;  ///< of the nodes, by the name of the layer
     std::set<ir::ValueId> nibbles_;                              ///< constants of integers of 4 bits

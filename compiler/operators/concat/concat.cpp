@@ -53,6 +53,23 @@ std::vector<ir::ValueId> all_inputs(const ir::LayerReader& layer) {
     return inputs;
 }
 
+/// What has no elements is left out, but must have the shape of the others along all other axes.
+void check_empty_inputs(ir::LayerReader& layer, const ir::Value& first, std::int64_t stated_axis) {
+    const std::size_t axis = axis_in(layer, stated_axis, first.shape.rank());
+    for (const ir::ValueId input : layer.inputs()) {
+        if (input == ir::no_value || layer.value(input).shape.elements() > 0) continue;
+        const ir::Value& empty = layer.value(input);
+        bool fits = empty.shape.rank() == first.shape.rank() && empty.type == first.type;
+        for (std::size_t i = 0; fits && i < first.shape.rank(); ++i)
+            fits = i == axis || empty.shape[i] == first.shape[i];
+        if (fits) continue;
+        layer.fail(fmt::format(
+            "it concatenates {} {} and {} {} along axis {}; types and all other axes must be "
+            "the same",
+            name_of(empty.type), to_text(empty.shape), name_of(first.type), to_text(first.shape), axis));
+    }
+}
+
 /// Along the last axis, layers need not have the same number of axes.
 ir::Results read_keras_concatenate(ir::LayerReader& layer) {
     const std::size_t rank = layer.value(layer.inputs().front()).shape.rank();
@@ -75,6 +92,7 @@ ir::Results read_onnx_concat(ir::LayerReader& layer) {
     std::vector<ir::ValueId> inputs = all_inputs(layer);
     const ir::Value& first = layer.value(inputs.front());
     const ir::ResultType type{first.type, first.quantization};
+    check_empty_inputs(layer, first, integer_of(layer, "axis", 1));
     if (is_integer(type.type) && type.quantization) {
         for (ir::ValueId& input : inputs) input = layer.as_quantized(input, *type.quantization);
     }

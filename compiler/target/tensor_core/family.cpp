@@ -123,9 +123,10 @@ mapping::Choice images_at_a_time(const MappedGraph& mapped) {
 void check_steps(const ir::Graph& graph, const machine::MachineConfig& machine,
                  const mapping::Batches& batches) {
     if (!graph.caches.empty() && batches.inferences != batches.batch) {
-        throw ModelError(
-            fmt::format("{}: batch is {}; it has caches, which are those of the {} inferences of one batch",
-                        graph.name, batches.batch, batches.inferences));
+        throw ModelError(fmt::format(
+            "{}: batch is {} for {} inferences; it has caches, which are those of one batch: both "
+            "must be the same",
+            graph.name, batches.batch, batches.inferences));
     }
     for (const ir::Graph::Cache& cache : graph.caches) {
         if (!cache.input) continue;

@@ -426,6 +426,15 @@ void settle(std::span<std::uint8_t> floats) {
     }
 }
 
+/// Inferences that fill up the last batch are the first one again: what a chip computes of them is not read,
+/// but an index in it must name a row.
+void fill_padding(const isa::HostBuffer& buffer, std::uint64_t inferences, hw::System& system) {
+    const std::span<std::uint8_t> padding = system.host_padding(buffer);
+    const std::span<const std::uint8_t> first = system.host_bytes(buffer).first(buffer.bytes / inferences);
+    for (std::size_t at = 0; at + first.size() <= padding.size(); at += first.size())
+        std::ranges::copy(first, padding.subspan(at).begin());
+}
+
 /// Writes the inputs to host memory, where the chip fetches them, and records the host's work for them.
 void fill_inputs(RunRecord& record, const Prepared& prepared, hw::System& system) {
     const std::vector<const isa::HostBuffer*> buffers = buffers_of(prepared.program, isa::BufferKind::Input);
@@ -452,6 +461,7 @@ void fill_inputs(RunRecord& record, const Prepared& prepared, hw::System& system
         store(images, normalization, storage, system.host_bytes(*buffers.at(i)));
         if (record.spec.machine.computes_floats() && is_float(tensor.type))
             settle(system.host_bytes(*buffers.at(i)));
+        fill_padding(*buffers[i], isa::inferences_of_input(prepared.program, i), system);
     }
 }
 

@@ -46,7 +46,12 @@ Inputs inputs_of(const ir::Graph& graph) {
     Inputs inputs;
     std::vector<bool> is_cache(graph.inputs.size(), false);
     for (const ir::Graph::Cache& cache : graph.caches) {
-        is_cache[cache.input.value()] = true;
+        if (!cache.input) {
+            throw UserError(fmt::format("{}: its cache of output {} has no elements behind a token",
+                                        graph.name,
+                                        in_quotes(graph.values[graph.outputs[cache.output]].name)));
+        }
+        is_cache[*cache.input] = true;
         inputs.caches.emplace(graph.values[graph.outputs[cache.output]].name,
                               graph.values[graph.inputs[*cache.input]].name);
     }
@@ -63,9 +68,10 @@ Inputs inputs_of(const ir::Graph& graph) {
     }
     if (others.size() != 1) {
         throw UserError(
-            fmt::format("{}: it has {} that may take the tokens; there must be one that has neither "
-                        "mask, nor position, nor type in its name",
-                        graph.name, counted(others.size(), "input")));
+            fmt::format("{}: of its inputs, {} may take the tokens; it must be one, and no cache, nor have "
+                        "mask, position or "
+                        "type in its name; --cache names the caches",
+                        graph.name, others.empty() ? "none" : fmt::format("{}", fmt::join(others, ", "))));
     }
     inputs.tokens = others.front();
     return inputs;
@@ -128,6 +134,7 @@ public:
         if (!outcomes.front().record) throw UserError(outcomes.front().error);
         run::RunRecord record = std::move(*outcomes.front().record);
         keep_caches(record.answers.output_arrays);
+        remove_old_folders();
         return record;
     }
 
@@ -175,6 +182,12 @@ private:
         add_files(caches, cache_files_);
     }
 
+    /// All but the last one, whose caches the next step reads.
+    void remove_old_folders() {
+        for (; oldest_ + 1 < folders_; ++oldest_)
+            std::filesystem::remove_all(scratch_.path() / std::to_string(oldest_));
+    }
+
     /// Files keep their contents, as a file that has changed would be read once more.
     std::filesystem::path next_folder() {
         const std::filesystem::path folder = scratch_.path() / std::to_string(folders_++);
@@ -189,6 +202,7 @@ private:
     run::Executor& executor_;
     const run::ScratchFolder scratch_;
     std::size_t folders_ = 0;
+    std::size_t oldest_ = 0;
     std::vector<std::string> cache_files_;
 };
 
@@ -200,9 +214,8 @@ Sequences read_prompts(const std::string& file) {
     const input::WordArray array = arrays.read(name, {.name = "prompts", .type = DataType::Int32});
     constexpr std::size_t most_axes = 2;
     if (array.shape.empty() || array.shape.size() > most_axes || array.words.empty()) {
-        throw UserError(
-            fmt::format("{}: its array has {} and {} elements; prompts are [sequences][tokens] or [tokens]",
-                        file, fmt::format("{} axes", array.shape.size()), array.words.size()));
+        throw UserError(fmt::format("{}: its shape is {}; prompts are [sequences][tokens] or [tokens]", file,
+                                    input::shape_text(array.shape)));
     }
     const std::size_t count = array.shape.back();
     Sequences sequences;
@@ -212,23 +225,21 @@ Sequences read_prompts(const std::string& file) {
     return sequences;
 }
 
-AnsweredTokens answer_tokens(const run::RunConfig& config, const Sequences& prompts, std::uint32_t steps,
-                             run::Executor& executor) {
+Sequences answer_tokens(const run::RunConfig& config, const Sequences& prompts, std::uint32_t steps,
+                        run::Executor& executor, const std::function<void(const run::RunRecord&)>& note) {
     Answering answering(config, prompts, executor);
-    auto cached = static_cast<std::uint32_t>(prompts.front().size());
-    AnsweredTokens answered{.prompt = answering.run(prompts, 0), .steps = {}, .sequences = {}};
-    answered.sequences.resize(prompts.size());
-    std::vector<std::uint32_t> next = answering.answers(answered.prompt);
-    const auto keep = [&] {
-        for (std::size_t i = 0; i < next.size(); ++i) answered.sequences[i].push_back(next[i]);
-    };
-    keep();
-    for (std::uint32_t step = 0; step < steps; ++step, ++cached) {
-        Sequences tokens;
-        for (const std::uint32_t token : next) tokens.push_back({token});
-        answered.steps.push_back(answering.run(tokens, cached));
-        next = answering.answers(answered.steps.back());
-        keep();
+    Sequences answered(prompts.size());
+    Sequences tokens = prompts;
+    std::uint32_t cached = 0;
+    for (std::uint32_t run = 0; run <= steps; ++run) {
+        const run::RunRecord record = answering.run(tokens, cached);
+        note(record);
+        cached += static_cast<std::uint32_t>(tokens.front().size());
+        const std::vector<std::uint32_t> next = answering.answers(record);
+        for (std::size_t i = 0; i < next.size(); ++i) {
+            answered[i].push_back(next[i]);
+            tokens[i] = {next[i]};
+        }
     }
     return answered;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,21 +15,16 @@ namespace systole::decode {
 /// Tokens by sequence.
 using Sequences = std::vector<std::vector<std::uint32_t>>;
 
-struct AnsweredTokens {
-    run::RunRecord prompt;
-    std::vector<run::RunRecord> steps;  ///< one for each token but the first
-    Sequences sequences;  ///< behind each prompt: the token with the largest logit, step by step
-};
-
 /// The prompts in an array file of whole numbers, [sequences][tokens], or [tokens] of a single one. Throws
 /// UserError.
 Sequences read_prompts(const std::string& file);
 
-/// `config` names machine and network. The first token of a sequence follows from its prompt; each step gives
-/// one more. Of the network's inputs that are no caches, one with "mask" in its name is 1 for all tokens, one
-/// with "position" counts them from 0, one with "type" is 0, and the one that is left takes the tokens. Its
-/// first output that is no cache has the logits. Throws UserError.
-AnsweredTokens answer_tokens(const run::RunConfig& config, const Sequences& prompts, std::uint32_t steps,
-                             run::Executor& executor);
+/// The tokens behind each prompt, one more than steps: the token with the largest logit, step by step.
+/// `config` names machine and network; `note` gets the record of the prompt, and then that of each step. Of
+/// the network's inputs that are no caches, one with "mask" in its name is 1 for all tokens, one with
+/// "position" counts them from 0, one with "type" is 0, and the one that is left takes the tokens. Its first
+/// output that is no cache has the logits. Throws UserError.
+Sequences answer_tokens(const run::RunConfig& config, const Sequences& prompts, std::uint32_t steps,
+                        run::Executor& executor, const std::function<void(const run::RunRecord&)>& note);
 
 }  // namespace systole::decode

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -31,9 +32,12 @@ std::vector<std::size_t> breaks_of(std::uint32_t prompt_tokens, std::uint32_t st
 /// hundred thousand cycles or more: this is finer than the differences between two of its mappings.
 constexpr double line_tolerance = 0.002;
 
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
 double number_at(const Json& object, const char* key) {
+    if (!object.is_object()) return unknown;
     const auto found = object.find(key);
-    return found != object.end() && found->is_number() ? found->get<double>() : 0.0;
+    return found != object.end() && found->is_number() ? found->get<double>() : unknown;
 }
 
 std::string largest_bound(const Json& bounds) {
@@ -53,13 +57,15 @@ Step step_of(const run::RunRecord& record) {
     const Json& traffic = report["traffic"];
     Step step{.cycles = static_cast<double>(record.cycles),
               .seconds = number_at(report, "seconds"),
-              .joules = report["energy"].is_object() ? number_at(report["energy"], "joules") : 0.0,
+              .joules = number_at(report["energy"], "joules"),
               .memory_share =
                   number_at(traffic, "hbm_read_utilization") + number_at(traffic, "hbm_write_utilization"),
               .bound = largest_bound(report["bounds"])};
     if (!traffic.contains("hbm_read_utilization"))
         step.memory_share = number_at(traffic, "weight_utilization");
-    if (step.seconds > 0.0) step.host_share = number_at(report, "host_seconds") / step.seconds;
+    // Without work of the host there is no number.
+    if (report.contains("host_seconds") && report["host_seconds"].is_number() && step.seconds > 0.0)
+        step.host_share = report["host_seconds"].get<double>() / step.seconds;
     return step;
 }
 
@@ -146,22 +152,26 @@ Decoding decode_behind(std::uint32_t batch, const run::RunRecord& prompt, std::u
 
 /// The prompts that are given, with values.
 Answer decode_given(const Question& question, run::Executor& executor) {
-    AnsweredTokens answered = answer_tokens(question.config, *question.given, question.tokens, executor);
-    const auto batch = static_cast<std::uint32_t>(question.given->size());
+    Answer answer{.tokens = question.tokens};
+    Decoding decoding{.batch = static_cast<std::uint32_t>(question.given->size()), .prompt = {}};
     const auto prompt_tokens = static_cast<std::uint32_t>(question.given->front().size());
-    Decoding decoding{.batch = batch, .prompt = step_of(answered.prompt)};
-    decoding.prompt.new_tokens = prompt_tokens;
-    for (const run::RunRecord& record : answered.steps) {
+    std::size_t runs = 0;
+    const auto note = [&](const run::RunRecord& record) {
+        if (runs++ == 0) {
+            answer.machine = record.spec.machine.name;
+            answer.model = record.program.model;
+            decoding.prompt = step_of(record);
+            decoding.prompt.new_tokens = prompt_tokens;
+            return;
+        }
         decoding.steps.push_back(step_of(record));
         decoding.steps.back().cached_tokens =
             prompt_tokens + static_cast<std::uint32_t>(decoding.steps.size()) - 1;
-    }
+    };
+    answer.sequences = answer_tokens(question.config, *question.given, question.tokens, executor, note);
     decoding.simulated = decoding.steps.size();
-    return {.machine = answered.prompt.spec.machine.name,
-            .model = answered.prompt.program.model,
-            .tokens = question.tokens,
-            .decodings = {std::move(decoding)},
-            .sequences = std::move(answered.sequences)};
+    answer.decodings.push_back(std::move(decoding));
+    return answer;
 }
 
 double sum_of(const std::vector<Step>& steps, double Step::*figure) {

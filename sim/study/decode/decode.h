@@ -17,8 +17,8 @@ namespace systole::decode {
 
 struct Question {
     run::RunConfig config;               ///< machine and network; of one step, without its tokens
-    std::vector<std::uint32_t> batches;  ///< sequences at once, ascending; at least one
-    std::vector<std::uint32_t> prompts;  ///< tokens of a prompt, ascending; at least one
+    std::vector<std::uint32_t> batches;  ///< sequences at once; at least one
+    std::vector<std::uint32_t> prompts;  ///< tokens of a prompt; at least one
     std::uint32_t tokens = 1;            ///< steps of one token behind each prompt
     bool every_step = false;             ///< simulate all of them
     /// The prompts themselves: then batch and length are theirs, and all steps are computed and simulated.
@@ -32,8 +32,9 @@ struct Step {
     bool simulated = true;  ///< false: on the straight line between steps that are
     double cycles = 0.0;    ///< whole ones where simulated
     double seconds = 0.0;   ///< with the host's work
-    double joules = 0.0;
+    double joules = 0.0;    ///< not a number where the machine does not say its energy
     /// Of the bandwidth of the memory that has weights and caches: high-bandwidth memory, or weight memory.
+    /// Not a number on machines without either.
     double memory_share = 0.0;
     double host_share = 0.0;  ///< of the seconds in which the host's processor works
     std::string bound = {};   ///< the part of the machine with the largest lower bound

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "sim/study/decode/decode.h"
@@ -26,6 +27,14 @@ nlohmann::ordered_json to_json(const Step& step) {
 std::string in_full(double number) {
     constexpr double most = 1000.0;
     return number < most ? fmt::format("{:.4g}", number) : fmt::format("{:.0f}", number);
+}
+
+/// Nothing for what the machine does not say.
+Cell joules_cell(double millijoules) {
+    return std::isnan(millijoules) ? Cell() : Cell::figure(fmt::format("{:.3g}", millijoules));
+}
+Cell share_cell(double share) {
+    return std::isnan(share) ? Cell() : Cell::percent(share);
 }
 
 std::string words_of(std::string bound) {
@@ -56,9 +65,8 @@ tables::Table to_table(const Answer& answer) {
                    Cell::figure(fmt::format("{:.4g}-{:.4g}", decoding.steps.front().seconds * to_milli,
                                             decoding.steps.back().seconds * to_milli)),
                    Cell::figure(in_full(decoding.tokens_per_second())),
-                   Cell::figure(fmt::format("{:.3g}", decoding.joules_a_token() * to_milli)),
-                   Cell::percent(decoding.memory_share()), Cell::percent(decoding.host_share()),
-                   Cell::words(words_of(decoding.steps.back().bound))});
+                   joules_cell(decoding.joules_a_token() * to_milli), share_cell(decoding.memory_share()),
+                   share_cell(decoding.host_share()), Cell::words(words_of(decoding.steps.back().bound))});
     }
     table.notes.push_back(
         "first token: the prompt goes through the network at once; token: the mean of the steps behind it, "
@@ -67,7 +75,7 @@ tables::Table to_table(const Answer& answer) {
     if (simulated < steps) {
         table.notes.push_back(fmt::format(
             "{} of {} steps were simulated. The others lie on straight lines between these, which the "
-            "simulated middles miss by at most {:.2f} %; --every-step simulates all.",
+            "simulated middles miss by at most {:.2f} %: others may miss more. --every-step simulates all.",
             simulated, steps, 100.0 * difference));
     }
     return table;
@@ -102,8 +110,9 @@ nlohmann::ordered_json to_json(const Answer& answer) {
 std::string to_csv(const Answer& answer) {
     std::string text = "batch,new_tokens,cached_tokens,seconds,cycles,joules,simulated\n";
     const auto add = [&](std::uint32_t batch, const Step& step) {
-        text += fmt::format("{},{},{},{},{},{},{}\n", batch, step.new_tokens, step.cached_tokens,
-                            step.seconds, step.cycles, step.joules, step.simulated ? 1 : 0);
+        text += fmt::format(
+            "{},{},{},{},{},{},{}\n", batch, step.new_tokens, step.cached_tokens, step.seconds, step.cycles,
+            std::isnan(step.joules) ? "" : fmt::format("{}", step.joules), step.simulated ? 1 : 0);
     };
     for (const Decoding& decoding : answer.decodings) {
         add(decoding.batch, decoding.prompt);

@@ -22,4 +22,12 @@ TEST_CASE("Sizes of a decoder's step follow from the names of exporters", "[onnx
     CHECK(size("past_0", 5, "") == 20);
     CHECK(size("KV_Cache", 4, "n") == 20);
     CHECK(size("past_ids", 2, "past_sequence") == 20);  // tokens, but those before
+    CHECK(size("cache_position", 1, "sequence") == 3);
+    // Of these, the names say nothing of the decoder's tokens.
+    CHECK_FALSE(size("position_ids", 3, "batch_size"));
+    CHECK_FALSE(size("past_0", 5, "batch"));
+    CHECK_FALSE(size("past_0", 5, "num_heads"));
+    CHECK_FALSE(size("encoder_hidden_states", 3, "encoder_sequence"));
+    CHECK_FALSE(size("encoder_attention_mask", 2, "sequence"));
+    CHECK_FALSE(size("pixel_values", 4, "height"));
 }
