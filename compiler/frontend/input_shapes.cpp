@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,6 +53,16 @@ void check_given_shapes(const NamedShapes& given, std::span<const std::string> i
         throw ModelError(
             fmt::format("the shape of {} is given, but it has no input of this name", in_quotes(name)));
     }
+    for (const std::string& input : inputs) {
+        if (given.contains(input)) continue;
+        const auto fits = [&](const auto& shape) { return fits_pattern(input, shape.first); };
+        const auto first = std::ranges::find_if(given, fits);
+        if (first == given.end()) continue;
+        const auto second = std::find_if(std::next(first), given.end(), fits);
+        if (second == given.end()) continue;
+        throw ModelError(fmt::format("the shape of input {} is given twice, by {} and {}", in_quotes(input),
+                                     in_quotes(first->first), in_quotes(second->first)));
+    }
     if (given.size() > 1 && given.contains("")) {
         throw ModelError("the shape of its only input is given twice, with its name and without");
     }
@@ -89,6 +100,8 @@ ir::Shape closed_shape(FileExtents extents, const std::optional<ir::Shape>& know
             throw ModelError(fmt::format("its dimension {} is given as {}; in the file it is {}", axis,
                                          (*known)[axis], *extents[axis]));
         }
+        if (known && (*known)[axis] == 0)
+            throw ModelError(fmt::format("its dimension {} is given as 0; it must be at least 1", axis));
         if (!known && !extents[axis] && axis > 0) {
             throw ModelError(fmt::format("its dimension {} is open in {}; the input's shape {}", axis,
                                          open_text(extents), must_be_given));

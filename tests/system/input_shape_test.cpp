@@ -84,13 +84,15 @@ TEST_CASE("Wrong shapes of inputs end in one line", "[wrong_input][onnx]") {
     CHECK(message(model, "") == "sim: " + model +
                                     ": input \"x\": its dimension 2 is nameless, without a size; the input's "
                                     "shape must be given with --input-shape\n");
-    for (const std::string wrong : {"1,,4", "1,1,0,4", "=1,1,4,4", "x=", "1,1,4,4,", "1,1,4,4294967296",
-                                    "1,1,1,1,1,4,4", "x=1,1,4,4 --input-shape x=1,1,4,4"}) {
+    for (const std::string wrong : {"1,,4", "=1,1,4,4", "x=", "1,1,4,4,", "1,1,4,4294967296", "1,1,1,1,1,4,4",
+                                    "x=1,1,4,4 --input-shape x=1,1,4,4"}) {
         INFO(wrong);
         CHECK(message(model, " --input-shape " + wrong).find("input_shape is ") != std::string::npos);
     }
     CHECK(message(model, " --input-shape 1,2,4,4") ==
           "sim: " + model + ": input \"x\": its dimension 1 is given as 2; in the file it is 1\n");
+    CHECK(message(model, " --input-shape 1,1,0,4") ==
+          "sim: " + model + ": its inputs have no elements; at least one must have some\n");
     CHECK(message(model, " --input-shape z=1,1,4,4").find("\"z\"") != std::string::npos);
     CHECK(message("models/mnist_cnn/mnist_cnn.h5", " --input-shape 1,28,28,1")
               .find("mnist_cnn.h5: input \"image_input\": its shape is given as 1x28x28x1; in the file it is "

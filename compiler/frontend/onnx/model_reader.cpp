@@ -163,7 +163,11 @@ private:
                 throw ModelError(fmt::format("input {}: {}", in_quotes(input.name()), error.what()));
             }
         }
-        if (builder_.graph.inputs.empty()) throw ModelError("it has no input; it must have at least one");
+        if (!builder_.graph.inputs.empty()) return;
+        const bool has_empty_one = std::ranges::any_of(
+            builder_.graph.values, [](const ir::Value& value) { return has_no_elements(value.shape); });
+        throw ModelError(has_empty_one ? "its inputs have no elements; at least one must have some"
+                                       : "it has no input; it must have at least one");
     }
 
     /// Refuses given shapes that belong to no input. Comes before the inputs are read: of a mistyped name,
@@ -188,8 +192,15 @@ private:
         return add_input(input.name(), shape, data_type);
     }
 
+    /// Shapes whose elements do not fit 64 bits are refused later.
+    static bool has_no_elements(const ir::Shape& shape) { return shape.checked_elements() == 0U; }
+
     ir::ValueId add_input(const std::string& name, const ir::Shape& shape, DataType type) {
-        if (shape.rank() > 1 && shape[0] > 0 && shape.elements() == 0) {
+        if (has_no_elements(shape)) {
+            if (shape.rank() < 2 || shape[0] == 0) {
+                throw ModelError(fmt::format(
+                    "its shape is given as {}; its first dimension must be at least 1", to_text(shape)));
+            }
             // Nodes may read its shape, and append to it.
             builder_.graph.values.push_back({.name = name, .shape = shape, .type = type});
             builder_.graph.empty_inputs.names.push_back(name);
@@ -202,14 +213,19 @@ private:
 
     /// An input without elements, such as a cache before the first step, is no input of the graph.
     void check_empty_inputs() const {
+        for (const ir::ValueId id : builder_.graph.outputs) {
+            const ir::Value& value = builder_.graph.values[id];
+            if (!has_no_elements(value.shape)) continue;
+            throw ModelError(fmt::format("output {} is {}; it must have elements", in_quotes(value.name),
+                                         to_text(value.shape)));
+        }
         for (const ir::Node& node : builder_.graph.nodes) {
             for (const ir::ValueId id : node.inputs) {
                 const ir::Value& value = builder_.graph.values[id];
-                if (value.shape.elements() > 0) continue;
-                throw ModelError(
-                    fmt::format("layer {} reads {}, whose shape is {}; without elements, it may only be "
-                                "appended to",
-                                in_quotes(node.name), in_quotes(value.name), to_text(value.shape)));
+                if (!has_no_elements(value.shape)) continue;
+                throw ModelError(fmt::format(
+                    "layer {} reads {}, whose shape is {}; without elements, it may only be appended to",
+                    in_quotes(node.name), in_quotes(value.name), to_text(value.shape)));
             }
         }
     }

@@ -47,26 +47,25 @@ std::vector<ir::ValueId> all_inputs(const ir::LayerReader& layer) {
     // Readers leave out tensors without elements, which add nothing.
     std::vector<ir::ValueId> inputs;
     for (const ir::ValueId input : layer.inputs()) {
-        if (input != ir::no_value && layer.value(input).shape.elements() > 0) inputs.push_back(input);
+        // A shape whose elements do not fit 64 bits is refused later.
+        if (input != ir::no_value && layer.value(input).shape.checked_elements() != 0U)
+            inputs.push_back(input);
     }
     if (inputs.empty()) layer.fail("it has no inputs with elements; it must have at least 1");
     return inputs;
 }
 
-/// What has no elements is left out, but must have the shape of the others along all other axes.
-void check_empty_inputs(ir::LayerReader& layer, const ir::Value& first, std::int64_t stated_axis) {
-    const std::size_t axis = axis_in(layer, stated_axis, first.shape.rank());
+/// A tensor without elements adds nothing, but its other extents are those of all others.
+void check_left_out(const ir::LayerReader& layer, const ir::Shape& first, std::size_t axis) {
     for (const ir::ValueId input : layer.inputs()) {
-        if (input == ir::no_value || layer.value(input).shape.elements() > 0) continue;
-        const ir::Value& empty = layer.value(input);
-        bool fits = empty.shape.rank() == first.shape.rank() && empty.type == first.type;
-        for (std::size_t i = 0; fits && i < first.shape.rank(); ++i)
-            fits = i == axis || empty.shape[i] == first.shape[i];
+        if (input == ir::no_value || layer.value(input).shape.checked_elements() != 0U) continue;
+        const ir::Shape& left_out = layer.value(input).shape;
+        bool fits = left_out.rank() == first.rank();
+        for (std::size_t other = 0; fits && other < first.rank(); ++other)
+            fits = other == axis || left_out[other] == first[other];
         if (fits) continue;
-        layer.fail(fmt::format(
-            "it concatenates {} {} and {} {} along axis {}; types and all other axes must be "
-            "the same",
-            name_of(empty.type), to_text(empty.shape), name_of(first.type), to_text(first.shape), axis));
+        layer.fail(fmt::format("its inputs are {} and {}; they must be alike along all axes but axis {}",
+                               to_text(left_out), to_text(first), axis));
     }
 }
 
@@ -92,11 +91,12 @@ ir::Results read_onnx_concat(ir::LayerReader& layer) {
     std::vector<ir::ValueId> inputs = all_inputs(layer);
     const ir::Value& first = layer.value(inputs.front());
     const ir::ResultType type{first.type, first.quantization};
-    check_empty_inputs(layer, first, integer_of(layer, "axis", 1));
+    const std::int64_t axis = integer_of(layer, "axis", 1);
+    check_left_out(layer, first.shape, axis_in(layer, axis, first.shape.rank()));
     if (is_integer(type.type) && type.quantization) {
         for (ir::ValueId& input : inputs) input = layer.as_quantized(input, *type.quantization);
     }
-    return append_along(layer, inputs, integer_of(layer, "axis", 1), type);
+    return append_along(layer, inputs, axis, type);
 }
 
 ir::Results read_tflite_concatenation(ir::LayerReader& layer) {

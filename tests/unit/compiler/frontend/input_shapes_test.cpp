@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace systole::frontend {
@@ -30,6 +31,28 @@ TEST_CASE("A given shape counts before that of the data", "[compiler][frontend]"
     const InputShapes both{.given = {{"x", {2, 7, 3}}}, .of_data = {{"x", {1, 5, 3}}}};
     CHECK(known_shape(both, "x", Extents{open, open, 3}) == ir::Shape{2, 7, 3});
     CHECK(known_shape(both, "x", Extents{2, 7, 3}) == ir::Shape{2, 7, 3});
+}
+
+TEST_CASE("A shape is for the input of its name, or for those that fit its pattern", "[compiler][frontend]") {
+    const NamedShapes shapes{{"past.*", {1, 3}}, {"past.1", {1, 4}}, {"a*b", {1, 5}}};
+    CHECK(*shape_for(shapes, "past.0") == ir::Shape{1, 3});
+    CHECK(*shape_for(shapes, "past.1") == ir::Shape{1, 4});
+    CHECK(*shape_for(shapes, "a*b") == ir::Shape{1, 5});
+    CHECK(shape_for(shapes, "present.0") == nullptr);
+    CHECK(*shape_for({{"", {1, 6}}, {"past.*", {1, 3}}}, "x") == ir::Shape{1, 6});
+    const std::vector<std::string> inputs{"past.0", "past.1", "a*b"};
+    CHECK_NOTHROW(check_given_shapes(shapes, inputs));
+    CHECK_THROWS_WITH(check_given_shapes({{"pst.*", {1}}}, inputs),
+                      "the shape of \"pst.*\" is given, but it has no input of this name");
+    CHECK_THROWS_WITH(check_given_shapes({{"past.*", {1}}, {"*.0", {1}}}, inputs),
+                      "the shape of input \"past.0\" is given twice, by \"*.0\" and \"past.*\"");
+    CHECK_NOTHROW(check_given_shapes({{"past.*", {1}}, {"*.0", {1}}, {"past.0", {1}}}, inputs));
+}
+
+TEST_CASE("Files whose networks have no caches take no size of 0", "[compiler][frontend]") {
+    CHECK(closed_shape(Extents{open, open, 3}, ir::Shape{1, 1, 3}) == ir::Shape{1, 1, 3});
+    CHECK_THROWS_WITH(closed_shape(Extents{open, open, 3}, ir::Shape{1, 0, 3}),
+                      "its dimension 1 is given as 0; it must be at least 1");
 }
 
 }  // namespace

@@ -85,6 +85,27 @@ TEST_CASE("Nodes with inputs of any rank are read or refused", "[compiler][opera
     }
 }
 
+TEST_CASE("Nodes whose inputs have no elements are read or refused", "[compiler][operators]") {
+    for (std::size_t count = 1; count <= 4; ++count) {
+        for (std::size_t empty = 0; empty < count; ++empty) {
+            for (const ir::Shape& shape :
+                 {ir::Shape{1, 2, 0, 3}, ir::Shape{1, 0, 2, 3}, ir::Shape{1, 2, 2, 0}, ir::Shape{1, 0}}) {
+                for (const bool is_constant : {true, false}) {
+                    INFO(to_text(shape) << " " << count << " " << empty << " " << is_constant);
+                    std::vector<Tensor> reals_in(count, counted_reals({1, 2, 2, 3}));
+                    std::vector<Tensor> integers_in(count, integers({4}, {1, 2, 2, 3}));
+                    for (std::vector<Tensor>* const inputs : {&reals_in, &integers_in}) {
+                        for (Tensor& input : *inputs) input.is_constant = is_constant;
+                        inputs->at(empty) = counted_reals(shape);
+                        inputs->at(empty).is_constant = false;
+                        refusals(ir::Format::Onnx, *inputs);
+                    }
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("Nodes read numbers with a scale for each channel, or refuse them", "[compiler][operators]") {
     const ir::Format format = GENERATE(ir::Format::Onnx, ir::Format::Tflite);
     for (std::size_t count = 1; count <= 4; ++count) {
