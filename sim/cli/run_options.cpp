@@ -169,7 +169,8 @@ void add_model_options(CLI::App& command, Context& context, RunOptions& options,
     context.note(model, {.presets = "models", .files = true});
     command
         .add_option("--input-shape", options.input_shape,
-                    "sizes of an input that the file leaves open: 1,3,224,224; NAME=... for input NAME")
+                    "sizes of an input that the file leaves open: 1,3,224,224; NAME=... for input NAME, "
+                    "in which a * stands for any text")
         ->type_name("N,...")
         ->allow_extra_args(false);
     const auto one_of = [&](const char* name, std::string& value, const auto& names, const char* meaning,

@@ -55,18 +55,30 @@ struct BorderPair {
     std::uint32_t output = 0;
 };
 
-/// A pair for each output that fits a pattern; those without one as they are, and those that no output fits.
-std::vector<StatePairs> without_patterns(const std::vector<StatePairs>& named,
-                                         const std::vector<FileOutput>& outputs) {
+/// A pair for each output that fits a pattern.
+std::vector<StatePairs> pairs_of_pattern(const ir::Graph& graph, const StatePairs& pattern) {
+    std::vector<StatePairs> pairs;
+    for (const FileOutput& output : outputs_of_file(graph)) {
+        if (const auto text = text_of_star(output.name, pattern.output))
+            pairs.push_back({.input = with_star(pattern.input, *text), .output = output.name});
+    }
+    return pairs;
+}
+
+/// The pairs of all patterns, and those without a pattern as they are.
+std::vector<StatePairs> without_patterns(const ir::Graph& graph, const std::vector<StatePairs>& named) {
     std::vector<StatePairs> all;
     for (const StatePairs& pairs : named) {
-        const std::size_t before = all.size();
-        for (const FileOutput& output : outputs) {
-            const auto text = text_of_star(output.name, pairs.output);
-            if (!text || std::ranges::count(pairs.input, '*') != 1) continue;
-            all.push_back({.input = with_star(pairs.input, *text), .output = output.name});
+        if (std::ranges::count(pairs.output, '*') == 0) {
+            all.push_back(pairs);
+            continue;
         }
-        if (all.size() == before) all.push_back(pairs);
+        const std::vector<StatePairs> of_pattern = pairs_of_pattern(graph, pairs);
+        if (of_pattern.empty()) {
+            throw ModelError(fmt::format("{}: cache names the outputs {}; there are none", graph.name,
+                                         in_quotes(pairs.output)));
+        }
+        all.insert(all.end(), of_pattern.begin(), of_pattern.end());
     }
     return all;
 }
@@ -173,14 +185,13 @@ constexpr std::array<std::pair<const char*, const char*>, 5> usual_names{
 
 /// The caches of a decoder's step whose run names none, by these names.
 std::vector<StatePairs> usual_caches(const ir::Graph& graph, const DecoderStep& step) {
-    const std::vector<FileOutput> outputs = outputs_of_file(graph);
     const auto is_input = [&](const StatePairs& pair) {
         const auto has_name = [&](ir::ValueId id) { return graph.values[id].name == pair.input; };
         return has_empty_input(graph, pair.input) || std::ranges::any_of(graph.inputs, has_name);
     };
     for (const auto& [input, output] : usual_names) {
-        std::vector<StatePairs> pairs = without_patterns({{.input = input, .output = output}}, outputs);
-        if (std::ranges::all_of(pairs, is_input)) return pairs;
+        std::vector<StatePairs> pairs = pairs_of_pattern(graph, {.input = input, .output = output});
+        if (!pairs.empty() && std::ranges::all_of(pairs, is_input)) return pairs;
     }
     if (step.cached_tokens == 0 && graph.empty_inputs.names.empty()) return {};
     throw ModelError(fmt::format(
@@ -193,28 +204,31 @@ std::vector<StatePairs> usual_caches(const ir::Graph& graph, const DecoderStep& 
 ir::Graph with_caches(ir::Graph graph, const RunSpec& spec) {
     const std::vector<StatePairs> names =
         spec.step && spec.caches.empty() ? usual_caches(graph, *spec.step) : spec.caches;
-    const std::vector<StatePairs> pairs = without_patterns(names, outputs_of_file(graph));
-    for (const BorderPair& named : pairs_of(graph, pairs, "cache")) {
-        const ir::Value& after = graph.values[graph.outputs[named.output]];
+    if (names.empty()) return graph;
+    for (const BorderPair& pair : pairs_of(graph, without_patterns(graph, names), "cache")) {
+        const ir::Value& after = graph.values[graph.outputs[pair.output]];
         const auto same = [&](const ir::Graph::Cache& other) {
-            return other.output == named.output || (named.input && other.input == named.input);
+            return other.output == pair.output || (pair.input && other.input == pair.input);
         };
         if (std::ranges::any_of(graph.caches, same)) {
             throw ModelError(fmt::format("{}: cache names output {}, or its input, twice", graph.name,
                                          in_quotes(after.name)));
         }
-        if (named.input) {
-            const ir::Value& before = graph.values[graph.inputs[*named.input]];
-            if (before.file_type != after.file_type || !ir::longer_axis(before.shape, after.shape)) {
-                throw ModelError(
-                    fmt::format("{}: cache pairs input {}, which is {}, with output {}, which is {}; the "
-                                "output must be longer along one axis and equal along all others",
-                                graph.name, in_quotes(before.name), to_text(before.shape),
-                                in_quotes(after.name), to_text(after.shape)));
+        if (pair.input) {
+            const ir::Value& before = graph.values[graph.inputs[*pair.input]];
+            const auto type = [](const ir::Value& value) { return value.file_type.value_or(value.type); };
+            if (type(before) != type(after) || !ir::longer_axis(before.shape, after.shape)) {
+                throw ModelError(fmt::format(
+                    "{}: cache pairs input {}, which is {} {}, with output {}, which is {} {}; the "
+                    "output must be longer along one axis and equal along all others",
+                    graph.name, in_quotes(before.name), name_of(type(before)), to_text(before.shape),
+                    in_quotes(after.name), name_of(type(after)), to_text(after.shape)));
             }
         }
-        graph.caches.push_back({.input = named.input, .output = named.output});
+        graph.caches.push_back({.input = pair.input, .output = pair.output});
     }
+    // The graph of the file has no fault: it is one of the caches, such as one of state.
+    if (const auto fault = ir::find_fault(graph)) throw ModelError(fmt::format("{}: {}", graph.name, *fault));
     return graph;
 }
 

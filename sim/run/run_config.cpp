@@ -77,7 +77,7 @@ void describe(Visitor& visitor, RunConfig& config) {
     visitor.field(
         {.key = "input_shape",
          .meaning = "shapes of inputs whose sizes the network's file leaves open, each as 1,3,224,224, or "
-                    "NAME=1,3,224,224 for the input NAME",
+                    "NAME=1,3,224,224 for the input NAME, in which a * stands for any text",
          .rule = input_shape_rule},
         config.input_shape);
     visitor.choice(

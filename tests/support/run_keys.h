@@ -51,6 +51,7 @@ inline std::vector<RunKey> run_key_values() {
         {"tflite_runtime", Cycles, {{"tflite_runtime", "2.19"}}},
         {"signature", Cycles, {{"signature", "serve"}}},
         {"state", Cycles, {{"state", project + "/models/mnist_cnn/training/state.json"}}},
+        {"cache", Cycles, {{"cache", {"past=present"}}}},
         {"size_multiplier", Cycles, {{"timing_only", true}, {"size_multiplier", 2}}},
         {"input", Input, {input}},
         {"random_input", Input, {{"random_input", 7}}},

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "hw/machine/config_error.h"
+#include "tests/support/files.h"
 #include "tests/support/source_dir.h"
 
 using namespace systole;
@@ -316,4 +317,51 @@ TEST_CASE("Traces of a run need an output folder", "[run]") {
     CHECK(refusal(least_and({"trace.form", 1})) ==
           "command line: trace.form is 1; it is not a known key; did you mean \"from\"?");
     CHECK_THAT(refusal(least_and({"trace", 1})), Catch::Contains("trace is 1; an object is needed"));
+}
+
+TEST_CASE("A shape is up to six sizes, for an input or a pattern of names", "[run]") {
+    const auto shape_of = [](const std::string& text) { return run::parse_input_shape(text).value(); };
+    CHECK(shape_of("1,3,224,224").extents == std::vector<std::uint32_t>{1, 3, 224, 224});
+    CHECK(shape_of("past.*=1,12,0,64").input == "past.*");
+    CHECK(shape_of("past.*=1,12,0,64").extents == std::vector<std::uint32_t>{1, 12, 0, 64});
+    CHECK(shape_of("a=b=4294967295").input == "a=b");
+    CHECK(shape_of("a=b=4294967295").extents == std::vector<std::uint32_t>{4294967295});
+    for (const char* const wrong :
+         {"", "x=", "1,,2", "1,2,", "-1", "1.5", "4294967296", "1,1,1,1,1,1,1", "one"}) {
+        INFO(wrong);
+        CHECK_FALSE(run::parse_input_shape(wrong));
+        CHECK(refusal(least_and({"input_shape", nlohmann::json::array({wrong})}))
+                  .find("; it must be sizes, at most 6, as in 1,3,224,224 or NAME=1,3,224,224, once for an "
+                        "input") != std::string::npos);
+    }
+}
+
+TEST_CASE("A cache is INPUT=OUTPUT, with a star in both or in none", "[run]") {
+    const run::StatePairs pair = run::parse_cache("past.*=present.*=k").value();
+    CHECK(pair.input == "past.*");
+    CHECK(pair.output == "present.*=k");
+    CHECK(run::parse_cache("2=0"));
+    const std::string rule =
+        "; it must be INPUT=OUTPUT, as in past.*=present.*, with at most one * on either side, and goes with "
+        "a "
+        "model";
+    for (const char* const wrong :
+         {"", "=", "past", "past=", "=present", "past.*=present", "past=present.*", "*.*=*.*"}) {
+        INFO(wrong);
+        CHECK_FALSE(run::parse_cache(wrong));
+        const std::string message = refusal(least_and({"cache", nlohmann::json::array({wrong})}));
+        CHECK(message.starts_with("command line: cache is "));
+        CHECK(message.ends_with(rule));
+    }
+    const Setting cache{"cache", nlohmann::json::array({"a=b", "c.*=d.*"})};
+    CHECK(read(least_and(cache)).cache == std::vector<std::string>{"a=b", "c.*=d.*"});
+    CHECK(refusal({{"machine", "m"}, {"program", "p.tpu"}, cache})
+              .ends_with("; it goes with a model; the program has its own"));
+    // Another model has other names.
+    const tests::Folder folder;
+    const std::string file = folder.file(
+        "run.json", R"({"schema": "sim.run/1", "machine": "m", "model": "n.onnx", "cache": ["a=b"]})");
+    CHECK(run::read_run(file, {}).cache.size() == 1);
+    for (const char* const key : {"model", "program"})
+        CHECK(run::read_run(file, std::vector<Setting>{{key, "other"}}).cache.empty());
 }
