@@ -143,6 +143,22 @@ std::string tflite_for_photographs() {
     return {bytes.begin(), bytes.end()};
 }
 
+/// A layer of a decoder: keys of twelve heads, to which those of one token are appended.
+std::string onnx_decoder() {
+    OnnxModel model;
+    model.input("tokens", {1, -1}, ::onnx::TensorProto::INT64).input("past.0.key", {1, 12, -1, 64});
+    model.floats("table", {5, 768}, std::vector<float>(std::size_t{5} * 768, 0.5F));
+    model.raw<std::int64_t>("heads", ::onnx::TensorProto::INT64, {4}, {1, -1, 12, 64});
+    model.node("Gather", {"table", "tokens"}, {"rows"});
+    model.node("Reshape", {"rows", "heads"}, {"by_head"});
+    auto& axes =
+        attribute(model.node("Transpose", {"by_head"}, {"key"}), "perm", ::onnx::AttributeProto::INTS);
+    for (const int axis : {0, 2, 1, 3}) axes.add_ints(axis);
+    auto& concat = model.node("Concat", {"past.0.key", "key"}, {"present.0.key"});
+    attribute(concat, "axis", ::onnx::AttributeProto::INT).set_i(2);
+    return model.output("present.0.key").bytes();
+}
+
 /// The reader's own files that a page speaks of.
 void add_readers_files(const std::string& page, const Folder& folder) {
     const auto put = [&](const std::string& name, const fs::path& file) {
@@ -172,6 +188,7 @@ void add_readers_files(const std::string& page, const Folder& folder) {
         model.input("x", {1, 4}).floats("w", {4, 2}, std::vector<float>(8, 0.5F));
         model.node("MatMul", {"x", "w"}, {"logits"});
         folder.file("net.onnx", model.output("logits").bytes());
+        folder.file("decoder.onnx", onnx_decoder());
         folder.file("inputs.npz",
                     made_zip({{.name = "x.npy", .bytes = npy("<f4", "(3, 4)", repeated(0.25F, 12))}}));
         folder.file("training.txt",
