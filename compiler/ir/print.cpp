@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iterator>
 #include <optional>
@@ -32,15 +33,18 @@ std::string listed(const Constant& constant) {
 
 /// Written in place: a constant of a host segment may have a hundred million bytes.
 void add_hexadecimal(std::span<const std::uint8_t> bytes, std::string& text) {
-    constexpr std::string_view digits = "0123456789abcdef";
+    static constexpr std::array<std::array<char, 2>, 256> pairs = [] {
+        constexpr std::string_view digits = "0123456789abcdef";
+        std::array<std::array<char, 2>, 256> made{};
+        for (std::size_t byte = 0; byte < made.size(); ++byte)
+            made[byte] = {digits[byte >> 4U], digits[byte & 15U]};
+        return made;
+    }();
     text += "bytes ";
     const std::size_t begin = text.size();
     text.resize(begin + 2 * bytes.size());
     char* to = text.data() + begin;
-    for (const std::uint8_t byte : bytes) {
-        *to++ = digits[byte >> 4U];
-        *to++ = digits[byte & 15U];
-    }
+    for (const std::uint8_t byte : bytes) to = std::ranges::copy(pairs[byte], to).out;
 }
 
 /// The few elements of a constant; nullopt if their bits are written instead.

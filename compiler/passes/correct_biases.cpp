@@ -142,6 +142,11 @@ public:
         return {of_channels_->at(output / outputs_of_channels_ * channels_ + row % channels_), 0};
     }
 
+    /// How many neighbouring output channels have one answer of `of`, for each row.
+    std::size_t outputs_alike(std::size_t outputs) const {
+        return of_channels_ == nullptr ? outputs : outputs_of_channels_;
+    }
+
 private:
     std::vector<std::pair<double, std::size_t>> of_rows_;  ///< of a dense layer: the answers of `of`
     const std::vector<double>* of_channels_ = nullptr;     ///< of a convolution's input
@@ -168,12 +173,16 @@ std::vector<std::int32_t> corrected(const ir::NodeView& stored, const ir::NodeVi
     const std::size_t outputs = bias.size();
     std::vector<double> errors(outputs, 0.0);
     std::vector<std::int64_t> largest(outputs, 0);
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-        const std::size_t output = i % outputs;
-        const auto [mean, input] = multiplied.of(i / outputs, output);
-        const double weight = weights[i] * scales[output] * (input_scale / input_scales[input]);
-        errors[output] += (weight - double{exact[i]}) * mean;
-        largest[output] += std::abs(std::int64_t{weights[i]}) * input_steps;
+    const std::size_t alike = multiplied.outputs_alike(outputs);
+    for (std::size_t first = 0; first < weights.size(); first += alike) {
+        const std::size_t output = first % outputs;
+        const auto [mean, input] = multiplied.of(first / outputs, output);
+        const double factor = input_scale / input_scales[input];
+        for (std::size_t i = 0; i < alike; ++i) {
+            const double weight = weights[first + i] * scales[output + i] * factor;
+            errors[output + i] += (weight - double{exact[first + i]}) * mean;
+            largest[output + i] += std::abs(std::int64_t{weights[first + i]}) * input_steps;
+        }
     }
     std::vector<std::int32_t> result(bias.begin(), bias.end());
     for (std::size_t output = 0; output < outputs; ++output) {

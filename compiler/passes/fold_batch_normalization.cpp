@@ -34,7 +34,9 @@ void scale_results(ir::Graph& graph, ir::Node& node, const Affine& affine) {
     if (weights.constant->is_known()) {
         const std::span<const float> values = weights.constant->values<float>();
         std::vector<float> scaled(values.begin(), values.end());
-        for (std::size_t i = 0; i < scaled.size(); ++i) scaled[i] *= affine.scale[i % channels];
+        for (std::size_t first = 0; first < scaled.size(); first += channels) {
+            for (std::size_t c = 0; c < channels; ++c) scaled[first + c] *= affine.scale[c];
+        }
         std::vector<float> bias(channels, 0.0F);
         if (old_bias != nullptr) std::ranges::copy(operators::known_floats(*old_bias), bias.begin());
         for (std::size_t c = 0; c < channels; ++c) bias[c] = bias[c] * affine.scale[c] + affine.offset[c];

@@ -152,8 +152,10 @@ TensorId Lowering::add_host_tensor(ValueId id) {
 
 void Lowering::add_segment(const HostNodes& nodes, const SegmentGraph& segment) {
     const operators::SegmentCost cost = operators::segment_cost(segment.graph);
+    std::shared_ptr<const std::string> text;
+    if (graph_.has_weights) text = std::make_shared<const std::string>(ir::to_text(segment.graph));
     HostSegment work{.layers = {},
-                     .graph = std::make_shared<const std::string>(ir::to_text(segment.graph)),
+                     .graph = std::move(text),
                      .operations = cost.operations,
                      .bytes = cost.bytes,
                      .constant_bytes = cost.constant_bytes};
