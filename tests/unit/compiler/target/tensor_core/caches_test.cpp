@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -253,6 +254,26 @@ private:
     std::size_t axis_ = 1;
 };
 
+/// Each cache lies as the program behind expects it, row by row of its last axis, and none where another is
+/// that stays, too.
+void check_places(const isa::Program& program) {
+    std::set<std::uint64_t> taken;
+    for (const isa::ResidentTensor& resident : program.residents) {
+        const bool is_input = resident.side == isa::ResidentSide::Input;
+        const isa::BorderTensor& tensor = (is_input ? program.inputs : program.outputs).at(resident.number);
+        CHECK(resident.columns == tensor.shape.back());
+        if (is_input) continue;
+        std::size_t parts = 0;
+        const std::size_t before = taken.size();
+        isa::for_each_part(resident, program.geometry.tensor.lanes,
+                           [&](std::uint64_t, std::uint64_t row, std::uint64_t) {
+                               taken.insert(row);
+                               ++parts;
+                           });
+        CHECK(taken.size() == before + parts);
+    }
+}
+
 void check_caches(std::uint32_t first_seed, std::uint32_t count, bool with_any_mapping) {
     std::uint32_t compiled = 0;
     for (std::uint32_t seed = first_seed; seed < first_seed + count; ++seed) {
@@ -277,6 +298,7 @@ void check_caches(std::uint32_t first_seed, std::uint32_t count, bool with_any_m
             continue;
         }
         ++compiled;
+        check_places(program);
         std::size_t sides = 0;
         for (const ir::Graph::Cache& cache : graph.caches) sides += cache.input ? 2 : 1;
         CHECK(program.residents.size() == sides);
@@ -354,6 +376,32 @@ TEST_CASE("What is appended is all that a step writes of a cache", "[tensor_core
     CHECK(fed == 3 * (2 + 8));
     CHECK(program.inputs.size() == 2);
     CHECK(program.buffers.size() == 4);
+}
+
+TEST_CASE("A cache lies as the program before left it, whatever reads it", "[tensor_core][caches]") {
+    // Without the cache, the input would lie as the rows of 64 that the chain reads.
+    const auto program_of = [](const std::string& cache) {
+        const ir::Graph graph = tests::graph_of_text(
+            "graph \"g\"\ninputs %0, %1\noutputs %2, %4\n" + cache +
+            "%0 float32 1x32x2 \"past\"\n%1 float32 1x33x2 \"x\"\n%2 float32 1x33x2 \"present\"\n"
+            "%3 float32 1x64 \"row\"\n%4 float32 1x64 \"y\"\n"
+            "%2 = word_chain(%1) \"present\" {steps [\"negate 0\"]}\n"
+            "%3 = reshape(%0) \"row\" {shape [1, 64]}\n%4 = word_chain(%3) \"y\" {steps [\"negate 0\"]}\n");
+        return tensor_core::family.compile(graph, core_of_16_lanes(4096), {}).program;
+    };
+    const auto columns_fed = [](const isa::Program& program) {
+        std::vector<std::uint32_t> columns;
+        for (const isa::Instruction& instruction : program.instructions) {
+            if (const auto* const in = std::get_if<isa::Infeed>(&instruction)) columns.push_back(in->columns);
+        }
+        std::ranges::sort(columns);
+        return columns;
+    };
+    CHECK(columns_fed(program_of("")) == std::vector<std::uint32_t>{2, 64});
+    const isa::Program program = program_of("cache %0 -> %2\n");
+    CHECK(columns_fed(program) == std::vector<std::uint32_t>{2});
+    REQUIRE(program.residents.size() == 2);
+    CHECK(program.residents[0].columns == 2);
 }
 
 TEST_CASE("A program with caches is of one batch", "[tensor_core][caches]") {
