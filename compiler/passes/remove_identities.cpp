@@ -1,7 +1,7 @@
 // Removes nodes that change no value: identities, empty borders, 1x1 pooling, every reshape that only dense
 // layers or other reshapes read, and reshapes that only add or remove leading axes of extent 1, where nobody
-// counts the axes. If all readers of an input that no output replaces reshape it in the same way, the input takes
-// that shape; its elements stay in place.
+// counts the axes. If all readers of an input that no output replaces reshape it in the same way, the input
+// takes that shape; its elements stay in place.
 #include "compiler/passes/remove_identities.h"
 
 #include <algorithm>
