@@ -17,6 +17,7 @@
 #include "compiler/ir/graph.h"
 #include "sim/run/execute/scratch_folder.h"
 #include "sim/run/input/array_file.h"
+#include "sim/run/input/formats.h"
 #include "sim/run/network.h"
 #include "sim/run/path_finder.h"
 #include "sim/view/arrays/output_files.h"
