@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 6> other_words{"batch", "head", "encoder"
 
 bool has_word(std::string_view text, std::string_view word) {
     const auto is_same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-    return std::ranges::search(text, word, is_same).begin() != text.end();
+    return std::search(text.begin(), text.end(), word.begin(), word.end(), is_same) != text.end();
 }
 
 }  // namespace

@@ -48,7 +48,9 @@ void check_given_shapes(const NamedShapes& given, std::span<const std::string> i
                             "the name of one, as in --input-shape {}=...",
                             inputs.size(), inputs.front()));
         }
-        const auto fits_input = [&](const std::string& input) { return fits_pattern(input, name); };
+        const auto fits_input = [&given_name = name](const std::string& input) {
+            return fits_pattern(input, given_name);
+        };
         if (name.empty() || std::ranges::any_of(inputs, fits_input)) continue;
         throw ModelError(
             fmt::format("the shape of {} is given, but it has no input of this name", in_quotes(name)));

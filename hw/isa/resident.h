@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -50,9 +51,9 @@ struct ResidentTensor {
     /// The place of a row of an inference.
     std::uint64_t memory_row(std::uint64_t inference, std::uint64_t row) const {
         std::uint64_t place = first_row + inference * inference_rows;
-        for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-            place += row % axis->extent * axis->apart;
-            row /= axis->extent;
+        for (std::size_t i = axes.size(); i-- > 0;) {
+            place += row % axes[i].extent * axes[i].apart;
+            row /= axes[i].extent;
         }
         return place;
     }
