@@ -128,12 +128,11 @@ void add_decode_command(CLI::App& app, Context& context) {
     add_color_option(*command, context);
     command->footer(
         "Examples:\n"
-        "  sim decode gpt2.onnx --machine tpu_v2_1core --prompt-length 128 --tokens 64\n"
-        "  sim decode gpt2.onnx --machine tpu_v2_8 --batches 8,64 --csv latencies.csv\n\n"
-        "  sim decode gpt2.onnx --machine tpu_v2_1core --input prompts.npy --tokens 20\n\n"
-        "With --input, an array of tokens, each step is computed, and gives the token with the\n"
-        "largest logit. Without it, steps are timed without values. docs/decoding.md says what a\n"
-        "decoder's file must have.");
+        "  sim decode small_decoder --prompt-length 32,128 --tokens 64 --batches 1,8\n"
+        "  sim decode small_decoder --machine tpu_v2_8 --batches 8,64 --csv latencies.csv\n\n"
+        "With --input FILE, an array of tokens, each step is computed, and gives the token with\n"
+        "the largest logit. Without it, steps are timed without values. docs/decoding.md says what\n"
+        "a decoder's file must have.");
     command->callback([decode, lengths] {
         decode->are_lengths_given = lengths->count() > 0;
         (*decode)();

@@ -51,6 +51,8 @@ inline std::vector<RunKey> run_key_values() {
         {"tflite_runtime", Cycles, {{"tflite_runtime", "2.19"}}},
         {"signature", Cycles, {{"signature", "serve"}}},
         {"state", Cycles, {{"state", project + "/models/mnist_cnn/training/state.json"}}},
+        {"new_tokens", Cycles, {{"new_tokens", 3}}},
+        {"cached_tokens", Cycles, {{"new_tokens", 3}, {"cached_tokens", 5}}},
         {"cache", Cycles, {{"cache", {"past=present"}}}},
         {"size_multiplier", Cycles, {{"timing_only", true}, {"size_multiplier", 2}}},
         {"input", Input, {input}},

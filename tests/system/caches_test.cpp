@@ -132,7 +132,8 @@ TEST_CASE("Wrong caches end a run in one line", "[system][caches]") {
     CHECK_THAT(refusal(shape + "--cache past.0=scores"),
                Contains("the output must be longer along one axis and equal along all others"));
     CHECK_THAT(refusal(shape + "--cache past.0=present.0 --batch 2 --limit 4"),
-               Contains("batch is 2; it has caches, which are those of the 4 inferences of one batch"));
+               Contains("batch is 2 for 4 inferences; it has caches, which are those of one batch: both must "
+                        "be the same"));
     CHECK_THAT(refusal("--input-shape past.0=1,0,5,8"),
                Contains("its dimension 1 is given as 0; in the file it is 2"));
 }

@@ -34,6 +34,7 @@ const std::vector<std::string> pages{"README.md",
                                      "docs/tutorial.md",
                                      "docs/command_line.md",
                                      "docs/inputs_and_outputs.md",
+                                     "docs/decoding.md",
                                      "docs/studies.md",
                                      "docs/python.md",
                                      "docs/configuration.md",
@@ -207,6 +208,16 @@ void add_readers_files(const std::string& page, const Folder& folder) {
         folder.file("labels.npy", labels);
         folder.file("arrays.npz", made_zip({{.name = "state['kernel'].npy", .bytes = kernel},
                                             {.name = "1.npy", .bytes = labels}}));
+    } else if (page == "docs/decoding.md") {
+        const auto tokens = [&](const char* name, const std::string& shape, std::size_t count) {
+            folder.file(name, npy("<i4", shape, repeated(std::int32_t{1}, count)));
+        };
+        tokens("prompts.npy", "(2, 5)", 10);
+        tokens("ids.npy", "(1, 1)", 1);
+        tokens("mask.npy", "(1, 6)", 6);
+        tokens("positions.npy", "(1, 1)", 1);
+        for (const char* const name : {"k0.npy", "v0.npy", "k1.npy", "v1.npy"})
+            folder.file(name, npy("<f4", "(1, 2, 5, 32)", repeated(0.25F, 2 * 5 * 32)));
     } else if (page == "docs/isa.md") {
         folder.file("ten.asm", ".buffer out output 0 256\nwrite_host out ub=0 block=256\nhalt\n");
     } else if (page == "docs/architecture.md") {

@@ -103,7 +103,8 @@ TEST_CASE("Errors are red on a terminal", "[system]") {
     const Seen seen = sim_on_terminal("run nowhere.json", 80);
     CHECK(seen.exit_code == 2);
     const std::string message =
-        " nowhere.json: there is no such file; looked in the current folder; there is only mnist_cnn\n";
+        " nowhere.json: there is no such file; looked in the current folder; there are mnist_cnn, "
+        "small_decoder\n";
     CHECK(seen.text == "\x1b[31msim:\x1b[0m" + message);
     CHECK(sim_on_terminal("run nowhere.json", 80, "NO_COLOR=1").text == "sim:" + message);
     CHECK(sim("run nowhere.json").err == "sim:" + message);

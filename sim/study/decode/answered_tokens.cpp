@@ -191,7 +191,7 @@ private:
 
     /// Files keep their contents, as a file that has changed would be read once more.
     std::filesystem::path next_folder() {
-        const std::filesystem::path folder = scratch_.path() / std::to_string(folders_++);
+        std::filesystem::path folder = scratch_.path() / std::to_string(folders_++);
         std::filesystem::create_directory(folder);
         return folder;
     }

@@ -68,7 +68,7 @@ tables::Table to_table(const Answer& answer) {
                    joules_cell(decoding.joules_a_token() * to_milli), share_cell(decoding.memory_share()),
                    share_cell(decoding.host_share()), Cell::words(words_of(decoding.steps.back().bound))});
     }
-    table.notes.push_back(
+    table.notes.emplace_back(
         "first token: the prompt goes through the network at once; token: the mean of the steps behind it, "
         "each one token behind caches that grow; memory: share of the bandwidth of the memory that has "
         "weights and caches; host: share of the time in which the host's processor works.");

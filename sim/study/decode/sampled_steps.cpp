@@ -45,6 +45,7 @@ public:
         while (!open.empty()) {
             std::erase_if(open, [](const Range& range) { return range.last - range.first < 2; });
             std::vector<std::size_t> middles;
+            middles.reserve(open.size());
             for (const Range& range : open) middles.push_back(range.middle());
             if (middles.empty()) return;
             add(middles);

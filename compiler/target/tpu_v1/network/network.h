@@ -62,12 +62,11 @@ using Table = std::variant<ByteTable, WideTable>;
 class OptionalTable {
 public:
     OptionalTable() = default;
-    OptionalTable(Table table)  // NOLINT(google-explicit-constructor)
-        : table_(std::make_shared<const Table>(std::move(table))) {}
-    OptionalTable(const ByteTable& table)
-        : OptionalTable(Table(table)) {}  // NOLINT(google-explicit-constructor)
-    OptionalTable(const WideTable& table)
-        : OptionalTable(Table(table)) {}  // NOLINT(google-explicit-constructor)
+    // NOLINTBEGIN(google-explicit-constructor): a table is one that is there
+    OptionalTable(const Table& table) : table_(std::make_shared<const Table>(table)) {}
+    OptionalTable(const ByteTable& table) : OptionalTable(Table(table)) {}
+    OptionalTable(const WideTable& table) : OptionalTable(Table(table)) {}
+    // NOLINTEND(google-explicit-constructor)
 
     bool has_value() const { return table_ != nullptr; }
     explicit operator bool() const { return has_value(); }

@@ -409,7 +409,8 @@ TEST_CASE("A program with caches is of one batch", "[tensor_core][caches]") {
     mapping::Options options;
     options.batches = {.batch = 2, .inferences = 4};
     CHECK_THROWS_WITH(tensor_core::family.compile(graph, core_of_16_lanes(4096), options),
-                      "step: batch is 2; it has caches, which are those of the 4 inferences of one batch");
+                      "step: batch is 2 for 4 inferences; it has caches, which are those of one batch: both "
+                      "must be the same");
 }
 
 TEST_CASE("A cache keeps its number format", "[tensor_core][caches]") {
