@@ -473,7 +473,7 @@ private:
         std::uint32_t before = 0;
         for (const HostBuffer& buffer : program.buffers) {
             if (has_kind(buffer) && before++ == number && buffer.all_bytes() >= needed)
-                program.residents.push_back(std::move(resident));
+                program.residents.push_back(resident);
         }
     }
 
