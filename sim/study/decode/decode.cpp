@@ -28,8 +28,8 @@ std::vector<std::size_t> breaks_of(std::uint32_t prompt_tokens, std::uint32_t st
     return breaks;
 }
 
-/// Steps are taken to be on a straight line where a middle is within so much of it. A step takes about a
-/// hundred thousand cycles or more: this is finer than the differences between two of its mappings.
+/// Steps are taken to be on a straight line where a middle is within this share of it: small beside the
+/// model's own errors against published machines, which are some per cent (docs/validations.md).
 constexpr double line_tolerance = 0.002;
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/cycle.h"
 #include "sim/run/execute/executor.h"
 #include "sim/run/run_config.h"
 #include "sim/study/decode/answered_tokens.h"
